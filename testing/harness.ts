@@ -24,6 +24,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import type { Tracing } from "../src/telemetry/tracing.ts";
 import type { Send } from "../src/wire/send.ts";
 import { buildCall, type CallOptions } from "./build-call.ts";
+import { MemorySockets } from "./live/memory-sockets.ts";
 import { LiveClient } from "./live-client.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
@@ -55,6 +56,8 @@ export interface HarnessOptions {
 export interface Machine {
   clock: VirtualClock;
   upstream: MemoryNetwork;
+  /** Hosts of live connections. */
+  sockets: MemorySockets;
   /** Where media are that a URL names. */
   web: MemoryWeb;
   random: Random;
@@ -75,6 +78,7 @@ export async function makeMachine(): Promise<Machine> {
   return {
     clock,
     upstream: new MemoryNetwork(clock),
+    sockets: new MemorySockets(),
     web: new MemoryWeb(clock),
     random: predictable(),
     storage: await openMemoryStorage(clock),
@@ -140,6 +144,10 @@ export class Harness {
     return this.machine.upstream;
   }
 
+  get sockets(): MemorySockets {
+    return this.machine.sockets;
+  }
+
   get web(): MemoryWeb {
     return this.machine.web;
   }
@@ -165,6 +173,7 @@ export class Harness {
       ...sources,
       instance: "instance_test",
       send,
+      connect: machine.sockets.connect,
       fetchMedia: machine.web.fetchMedia,
       streamMedia: machine.web.streamMedia,
       log: createLog({

@@ -297,7 +297,7 @@ describe("moderations and completions", () => {
 test("unsupported endpoints say so in one sentence", async () => {
   const sentences: [string, string][] = [
     ["/v1/fine_tuning/jobs", "The Fine-tuning API is not supported"],
-    ["/v1/realtime/sessions", "The Realtime API is not supported"],
+    ["/v1/realtime/sessions", "The Realtime beta API is not supported"],
     ["/v1/audio/voices", "The Voices API is not supported"],
   ];
   for (const [path, words] of sentences) {

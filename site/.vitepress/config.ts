@@ -88,6 +88,7 @@ export default defineConfig({
           page("Admin API", "admin"),
           page("Responses API", "reference/responses"),
           page("Fields between protocols", "mapping"),
+          page("Fields between Realtime and Live", "reference/live-mapping"),
           page("Media models", "reference/media-models"),
           page("Timeouts", "reference/timeouts"),
           page("Memory", "reference/memory"),

@@ -109,15 +109,11 @@ export class KeyRing {
     return isKey ? this.authenticate(presented, caller) : this.tokens.identify(presented, caller, this.#places);
   }
 
-  /** Whether a request with the credential, which is that of this principal, would be accepted now. */
-  mayCall(presented: string, principal: Principal, caller: Caller): boolean {
-    if (principal.subject !== undefined) return this.tokens.mayCall(principal, this.#known);
-    try {
-      this.authenticate(presented, caller);
-      return true;
-    } catch {
-      return false;
-    }
+  /** The principal now of a credential that was identified as this one before. Throws if it may not call any more. */
+  again(presented: string, principal: Principal, caller: Caller): Principal {
+    if (principal.subject === undefined) return this.authenticate(presented, caller);
+    if (this.tokens.mayCall(principal, this.#known)) return principal;
+    throw new GatewayError("unauthenticated", "The token of this connection has been revoked or has expired.");
   }
 
   /** Returns the key's principal. No error contains the key itself (S10). */

@@ -28,6 +28,7 @@ import { routesOf } from "../server/routes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { LoopLag } from "../telemetry/loop-lag.ts";
 import { VERSION } from "../version.ts";
+import { createConnect } from "../wire/connect.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
@@ -116,6 +117,7 @@ export async function assemble(config: Config, given: Given) {
     clock,
     random,
     send: createSend(clock),
+    connect: createConnect(),
     fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
     streamMedia: (url, options) => streamMedia(url, { ...options, clock }),
     log,

@@ -50,6 +50,7 @@ interface GatewaySurroundings
     | "clock"
     | "random"
     | "send"
+    | "connect"
     | "fetchMedia"
     | "streamMedia"
     | "log"

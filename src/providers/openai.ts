@@ -6,6 +6,7 @@ import { bearer } from "./auth.ts";
 import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { OPENAI_BILLING } from "./billing/openai.ts";
 import { OPENAI_FILES } from "./files/openai.ts";
+import { REALTIME_HOST } from "./live-host.ts";
 import { OPENAI_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompactions } from "./openai/compactions.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -43,6 +44,7 @@ export const openai: ProviderDeclaration = {
       countTokens: () => "/responses/input_tokens",
     },
   },
+  live: { realtime: REALTIME_HOST },
   batches: OPENAI_BATCHES,
   files: [OPENAI_FILES],
   maxRequestBytes: 50 * 1024 * 1024,

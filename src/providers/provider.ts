@@ -5,6 +5,8 @@ import type { GatewayError } from "../canon/error.ts";
 import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { UpstreamCodec } from "../dialects/codec.ts";
+import { DEFAULT_LIVE_QUIRKS, type LiveQuirks } from "../dialects/live/quirks.ts";
+import type { LiveDialectName } from "../dialects/live-dialect.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaQuirks } from "../dialects/request/media-quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
@@ -15,6 +17,7 @@ import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import type { FilesApi } from "./files/files-api.ts";
 import { ProviderFiles } from "./files/provider-files.ts";
+import { type LiveHost, type LiveHosts, USUAL_LIVE_HOSTS } from "./live-host.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
 import { ProviderServices } from "./provider-services.ts";
@@ -40,6 +43,11 @@ export interface UpstreamEndpoint {
 /** A request that tries a credential, with statuses that mean a bad one in addition to the usual ones. */
 interface Probe extends UpstreamEndpoint {
   rejections: readonly number[];
+}
+
+/** Where a live connection is opened, and as what model. */
+export interface LiveEndpoint extends UpstreamEndpoint {
+  model: string;
 }
 
 /** Members to remove from the JSON that is sent, and members to set in it. */
@@ -103,6 +111,8 @@ export interface ProviderDeclaration {
   media?: MediaAdapters;
   /** The adapters of its other APIs: embeddings, ranking. */
   services?: ServiceDeclaration;
+  /** By protocol of live connections. Absent: only offers that name one use the usual addresses. */
+  live?: LiveHosts;
   /** The batch API of the vendor's own host. A host at another address may lack it: it is used there only if `batch` is set. */
   batches?: BatchApi;
   /** The files APIs of the vendor's own host, for its dialects. A host at another address may lack them: they are used there only if `files` is set. */
@@ -125,6 +135,8 @@ const MAX_TEXT = 2000;
  * tokens at twenty per second, take less than two hours.
  */
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
+
+const LIVE_DIALECTS = ["realtime", "live"] as const satisfies readonly LiveDialectName[];
 
 /** A dialect with its own base URL is only used there, not at a configured base URL. */
 export function spokenAt(baseUrl: string | undefined, { dialects }: Pick<ProviderDeclaration, "dialects">): string[] {
@@ -283,6 +295,35 @@ export class Provider {
     const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
     const url = this.#urlAt(spoken.baseUrl ?? this.#baseUrl, path(call, this.#settings));
     return { url, headers: this.#headers(call, spoken, await this.#authenticate()) };
+  }
+
+  /**
+   * The protocol of live connections in which an offer is served: the one that it names, or the provider's own for a model that
+   * hears and speaks. Undefined: none.
+   */
+  liveDialect(named: string | undefined, speaks: boolean): LiveDialectName | undefined {
+    const { live = USUAL_LIVE_HOSTS } = this.#declaration;
+    if (named === "realtime" || named === "live") return (live[named] ?? USUAL_LIVE_HOSTS[named]) ? named : undefined;
+    if (named !== undefined || !speaks) return undefined;
+    return LIVE_DIALECTS.find((dialect) => live[dialect] !== undefined && !live[dialect].byName);
+  }
+
+  /** The URL and headers of a live connection. Some providers fetch a token for it. */
+  async liveEndpoint(dialect: LiveDialectName, upstreamModel: string): Promise<LiveEndpoint> {
+    const { path, model } = this.#liveHost(dialect);
+    const url = this.#baseUrl + path(upstreamModel, this.#settings);
+    const headers = await this.#authenticate();
+    return { url, headers, model: model?.(upstreamModel, this.#settings) ?? upstreamModel };
+  }
+
+  liveQuirks(dialect: LiveDialectName): LiveQuirks {
+    return { ...DEFAULT_LIVE_QUIRKS, ...this.#liveHost(dialect).quirks };
+  }
+
+  #liveHost(dialect: LiveDialectName): LiveHost {
+    const host = this.#declaration.live?.[dialect] ?? USUAL_LIVE_HOSTS[dialect];
+    if (host === undefined) throw new Error(`provider ${this.name} does not speak ${dialect}`);
+    return host;
   }
 
   /** Usually the URL of the previous call: reusing the string makes lookups fast. */

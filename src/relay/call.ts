@@ -98,6 +98,8 @@ export interface IncomingRequest {
   isFollowUp?: boolean;
   /** The call of a guard: no guard looks at it. */
   isOfGuard?: boolean;
+  /** A provider has done the work already: it is billed, and nothing can refuse it any more. */
+  isDone?: boolean;
   /** Set if the gateway itself runs a line of a batch. */
   line?: BatchLine | undefined;
   /** Fields that cannot be honoured exactly are rejected (`x-trivium-strict`). */

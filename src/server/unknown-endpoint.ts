@@ -4,7 +4,8 @@ import type { Route, RouteTable } from "./route-table.ts";
 /** Vendor APIs that clients may look for and that are not supported, by a part of their path. */
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
   [/\/audio\/voice/, "Voices", undefined],
-  [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
+  [/\/realtime\/(sessions|transcription_sessions)$/, "Realtime beta", "POST /v1/realtime/client_secrets"],
+  [/\/realtime\/(calls|translations)(\/|$)/, "Realtime calls", "GET /v1/realtime over a WebSocket"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
   [/\/batchPredictionJobs(\/|$)/, "Batch prediction", "POST /v1beta/models/{model}:batchGenerateContent"],
   [/\/v1\/complete$/, "legacy text completion", "POST /v1/messages"],

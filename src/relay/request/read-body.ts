@@ -169,6 +169,12 @@ function parse(
   return { body, levels, mayNameObjects: holds };
 }
 
+/** Throws for valid JSON with a repeated key, which two readers could interpret differently (S15). */
+export function refuseRepeatedKeys(text: string): void {
+  const { repeated } = inspectJson(text, JSON.parse(text));
+  if (repeated !== undefined) throw duplicateField(repeated);
+}
+
 /** Readers of the first and of the last value would see different requests (S15). */
 function duplicateField({ key, path }: RepeatedKey): GatewayError {
   const steps = [...path.slice(0, MAX_STEPS_SHOWN), ...(path.length > MAX_STEPS_SHOWN ? [] : [key])];

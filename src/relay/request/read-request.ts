@@ -75,6 +75,8 @@ export interface CallKind<
   sent(read: Read): string;
   /** The same request with the body that guards have left of it. */
   rewritten(read: Read, body: string, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Promise<Read>;
+  /** Why guards cannot look at such requests; absent if they can. */
+  readonly unguarded?: string;
   /** The request with what `fit` has added to it from elsewhere; undefined if it can add nothing. */
   readonly whole?: {
     read(fitted: Fitted): string;
@@ -176,8 +178,9 @@ async function guarded<
   const captured = (body: () => string) => (principal.capture === true ? body() : undefined);
   const before = { fitted, sent: captured(() => kind.sent(read)), refusal: undefined };
   if (guards.inForce.request.length === 0) return before;
-  if (incoming.line?.native?.response !== undefined) {
-    for (const { settings } of guards.inForce.request) guards.request.failed(settings.name, READ_BEFORE, 0);
+  const unseen = incoming.line?.native?.response === undefined ? kind.unguarded : READ_BEFORE;
+  if (unseen !== undefined) {
+    for (const { settings } of guards.inForce.request) guards.request.failed(settings.name, unseen, 0);
     return before;
   }
   try {

@@ -66,6 +66,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/refusals": ALL,
   "GET /api/live_sessions": ALL,
   "GET /api/guards": READERS,
+  "POST /api/live_sessions/{id}/end": OF_KEYS,
   "POST /api/play": ["admin"],
   "GET /api/play": ["admin"],
   "GET /api/objects": ALL,

@@ -21,7 +21,7 @@ import { runExport } from "./exports/run-export.ts";
 import { listGuards } from "./guards/list-guards.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
-import { listLiveSessions } from "./live-sessions.ts";
+import { endLiveSession, listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
@@ -107,6 +107,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   showRefusals,
   listLiveSessions,
   listGuards,
+  endLiveSession,
   playRoute,
   playFileRoute,
   listOperations,

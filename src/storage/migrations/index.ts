@@ -35,6 +35,7 @@ import { nativeBatches } from "./0034-native-batches.ts";
 import { conversations } from "./0035-conversations.ts";
 import { batchReceipts } from "./0037-batch-receipts.ts";
 import { providerFiles } from "./0038-provider-files.ts";
+import { liveSecrets } from "./0039-live-secrets.ts";
 import { people } from "./0041-people.ts";
 import { endUsers } from "./0043-end-users.ts";
 import { exports } from "./0047-exports.ts";
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   conversations,
   batchReceipts,
   providerFiles,
+  liveSecrets,
   people,
   endUsers,
   exports,

@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra, Turn } from "../../../canon/call.ts";
-import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
+import { distinctCallIds } from "../../../canon/calls/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Part, TextPart, ToolResultPart } from "../../../canon/part.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";

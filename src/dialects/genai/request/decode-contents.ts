@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import type { Turn } from "../../../canon/call.ts";
+import { OpenCallsByWord } from "../../../canon/calls/open-calls.ts";
 import { Fields } from "../../../canon/fields.ts";
-import { OpenCallsByWord } from "../../../canon/open-calls.ts";
 import type { Part, ToolCallPart } from "../../../canon/part.ts";
 import { argumentsText } from "../../answer/arguments-text.ts";
 import { CallAssembly, continues, isPartial } from "../answer/partial-args.ts";

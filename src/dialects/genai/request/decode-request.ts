@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, objectAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
-import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
+import { distinctCallIds } from "../../../canon/calls/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { TextPart } from "../../../canon/part.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";

@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat, Turn } from "../../../canon/call.ts";
-import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
+import { distinctCallIds } from "../../../canon/calls/distinct-call-ids.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Part, TextPart } from "../../../canon/part.ts";

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Turn } from "../../../canon/call.ts";
-import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
+import { distinctCallIds } from "../../../canon/calls/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
 import { nativeOf } from "../../../canon/opaque-carriers.ts";
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canon/part.ts";

@@ -1,6 +1,6 @@
-import type { Turn } from "./call.ts";
+import type { Turn } from "../call.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "../part.ts";
 import { type OpenCall, OpenCalls, OpenCallsByWord } from "./open-calls.ts";
-import type { Part, ToolCallPart, ToolResultPart } from "./part.ts";
 
 /**
  * Gives every tool call in a history a unique id, and every result the id of its call. Some providers restart numbering in each response or

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Turn } from "./call.ts";
+import type { Turn } from "../call.ts";
+import type { Part } from "../part.ts";
 import { distinctCallIds } from "./distinct-call-ids.ts";
-import type { Part } from "./part.ts";
 
 const call = (id: string, name: string): Part => ({ type: "tool-call", id, name, input: "{}" });
 const result = (callId: string, text: string, name?: string): Part => ({
