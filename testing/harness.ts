@@ -26,6 +26,7 @@ import { buildCall, type CallOptions } from "./build-call.ts";
 import { LiveClient } from "./live-client.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
+import { MemorySockets } from "./memory-sockets.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { MemoryWeb } from "./memory-web.ts";
 import type { ReceiptData } from "./receipt-data.ts";
@@ -52,6 +53,8 @@ export interface HarnessOptions {
 export interface Machine {
   clock: VirtualClock;
   upstream: MemoryNetwork;
+  /** Hosts of live connections. */
+  sockets: MemorySockets;
   /** Where media are that a URL names. */
   web: MemoryWeb;
   random: Random;
@@ -72,6 +75,7 @@ export async function makeMachine(): Promise<Machine> {
   return {
     clock,
     upstream: new MemoryNetwork(clock),
+    sockets: new MemorySockets(),
     web: new MemoryWeb(clock),
     random: predictable(),
     storage: await openMemoryStorage(clock),
@@ -137,6 +141,10 @@ export class Harness {
     return this.machine.upstream;
   }
 
+  get sockets(): MemorySockets {
+    return this.machine.sockets;
+  }
+
   get web(): MemoryWeb {
     return this.machine.web;
   }
@@ -161,6 +169,7 @@ export class Harness {
       ...sources,
       instance: "instance_test",
       send,
+      connect: machine.sockets.connect,
       fetchMedia: machine.web.fetchMedia,
       streamMedia: machine.web.streamMedia,
       log: createLog({

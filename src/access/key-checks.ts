@@ -1,5 +1,5 @@
 import { readNetwork } from "../base/ip-network.ts";
-import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { PROTOCOL_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 
 const MAX_PATTERNS = 100;
@@ -27,9 +27,9 @@ export function checkModels(patterns: readonly string[]): readonly string[] {
 }
 
 export function checkProtocols(protocols: readonly string[]): readonly string[] {
-  const known = DIALECT_NAMES.filter((name) => protocols.includes(name));
+  const known = PROTOCOL_NAMES.filter((name) => protocols.includes(name));
   if (protocols.length === 0 || !protocols.every((name) => known.some((dialect) => dialect === name))) {
-    const message = `\`protocols\` must have one or more of ${DIALECT_NAMES.join(", ")}; omit it to allow all of them.`;
+    const message = `\`protocols\` must have one or more of ${PROTOCOL_NAMES.join(", ")}; omit it to allow all of them.`;
     throw new GatewayError("invalid_request", message, { path: "protocols" });
   }
   return known;

@@ -24,6 +24,7 @@ import type { Storage } from "../storage/storage.ts";
 import { LoopLag } from "../telemetry/loop-lag.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
+import { createConnect } from "../wire/connect.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
 import { readCatalogue, type StoredCatalogue } from "./catalogue/catalogue-updates.ts";
@@ -110,6 +111,7 @@ export async function assemble(config: Config, given: Given) {
     clock,
     random,
     send: createSend(clock),
+    connect: createConnect(),
     fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
     streamMedia: (url, options) => streamMedia(url, { ...options, clock }),
     log,

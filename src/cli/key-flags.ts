@@ -4,14 +4,14 @@ import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
 import { LIMIT_WIRE_NAMES } from "../access/limits.ts";
 import { readTimestamp } from "../base/timestamp.ts";
 import { UNPRICED_POLICIES, type UnpricedPolicy } from "../canon/billable.ts";
-import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
+import { PROTOCOL_NAMES, type ProtocolName } from "../canon/dialect-name.ts";
 import { SHARING, type Sharing } from "../canon/ownership.ts";
 import { UsageError } from "./command.ts";
 
 /** Flags of the commands that set the permissions of a key. */
 export const KEY_FLAGS = {
   models: { type: "string", value: "LIST", about: 'allow only these models, such as "sim/*,openai/*"' },
-  protocols: { type: "string", value: "LIST", about: `allow only these protocols, from ${DIALECT_NAMES.join(",")}` },
+  protocols: { type: "string", value: "LIST", about: `allow only these protocols, from ${PROTOCOL_NAMES.join(",")}` },
   expires: { type: "string", value: "DATE", about: "expiry date, such as 2027-01-31 (UTC)" },
   limit: {
     type: "string",
@@ -85,10 +85,10 @@ export const DISCOUNT_FLAG = {
 export const readDiscountFlags = (flags: readonly string[]): Discount[] =>
   flags.length === 1 && flags[0] === "none" ? [] : flags.map(readDiscountFlag);
 
-export function readProtocols(list: string): DialectName[] {
+export function readProtocols(list: string): ProtocolName[] {
   return list.split(",").map((name) => {
-    const known = DIALECT_NAMES.find((dialect) => dialect === name);
-    if (!known) throw new UsageError(`--protocols: "${name}" is not one of ${DIALECT_NAMES.join(", ")}.`);
+    const known = PROTOCOL_NAMES.find((dialect) => dialect === name);
+    if (!known) throw new UsageError(`--protocols: "${name}" is not one of ${PROTOCOL_NAMES.join(", ")}.`);
     return known;
   });
 }

@@ -1,5 +1,5 @@
 import { TimeZone } from "../base/time-zone.ts";
-import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { PROTOCOL_NAMES } from "../canon/dialect-name.ts";
 import { lastDays } from "../ledger/queries.ts";
 import { UsageError } from "./command.ts";
 
@@ -13,7 +13,7 @@ export const RANGE_FLAGS = {
   key: { type: "string", value: "ID", about: "only this key" },
   model: { type: "string", value: "M", about: "only this model" },
   provider: { type: "string", value: "NAME", about: "only this provider" },
-  dialect: { type: "string", value: "NAME", about: `only this client protocol: ${DIALECT_NAMES.join(", ")}` },
+  dialect: { type: "string", value: "NAME", about: `only this client protocol: ${PROTOCOL_NAMES.join(", ")}` },
   outcome: {
     type: "string",
     value: "WORD",
@@ -59,8 +59,8 @@ function momentOf(flag: string, words: string, zone: TimeZone): number {
 /** Those that were given, under the names that the ledger has for them. */
 export function readFilter<Name extends string>(given: Given, keyName: Name) {
   const { project, key, model, provider, dialect, outcome, tag } = given;
-  if (dialect !== undefined && !DIALECT_NAMES.some((name) => name === dialect))
-    throw new UsageError(`--dialect: "${dialect}" is not one of ${DIALECT_NAMES.join(", ")}.`);
+  if (dialect !== undefined && !PROTOCOL_NAMES.some((name) => name === dialect))
+    throw new UsageError(`--dialect: "${dialect}" is not one of ${PROTOCOL_NAMES.join(", ")}.`);
   const all = { project, [keyName]: key, model, provider, dialect, outcome, tag };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Partial<
     Record<"project" | "model" | "provider" | "dialect" | "outcome" | "tag" | Name, string>

@@ -1,7 +1,7 @@
 import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
-import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { LiveDialectName, ProtocolName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
@@ -222,7 +222,7 @@ interface OfferSettings {
   maxOutputTokens?: number;
   quality?: number;
   weight?: number;
-  dialect?: UpstreamDialectName;
+  dialect?: UpstreamDialectName | LiveDialectName;
   /** The dialect in which calls with tools are sent. */
   toolsDialect?: UpstreamDialectName;
   /** Whether it continues a partial response; absent: what its provider is known to do. */
@@ -235,7 +235,7 @@ export interface StaticKeySettings {
   key: Secret;
   /** Globs over model ids. */
   models: string[];
-  protocols?: DialectName[];
+  protocols?: ProtocolName[];
   /** A time in ISO 8601, in UTC. */
   expiresAt?: string;
   limits?: LimitSettings;

@@ -3,7 +3,7 @@ import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-boun
 import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
-import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { LIVE_DIALECT_NAMES, PROTOCOL_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
@@ -20,8 +20,9 @@ const Tokens = Type.Integer({ minimum: 1 });
 const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
 const Count = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Budget = Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD });
-const Dialect = Type.Enum(DIALECT_NAMES);
+const Protocol = Type.Enum(PROTOCOL_NAMES);
 const UpstreamDialect = Type.Enum(UPSTREAM_DIALECT_NAMES);
+const OfferDialect = Type.Enum([...UPSTREAM_DIALECT_NAMES, ...LIVE_DIALECT_NAMES]);
 const HttpUrl = Type.String({
   format: "http-url",
   description: "an http or https URL without query, fragment or credentials",
@@ -119,7 +120,7 @@ const OfferFile = Type.Object(
     quality: Type.Optional(Quality),
     weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
     prefill: Type.Optional(Type.Boolean()),
-    dialect: Type.Optional(UpstreamDialect),
+    dialect: Type.Optional(OfferDialect),
     tools_dialect: Type.Optional(UpstreamDialect),
   },
   closed,
@@ -178,7 +179,7 @@ const KeyFile = Type.Object(
       description: `${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"`,
     }),
     models: Type.Optional(Type.Array(Text)),
-    protocols: Type.Optional(Type.Array(Dialect, { minItems: 1 })),
+    protocols: Type.Optional(Type.Array(Protocol, { minItems: 1 })),
     expires_at: Type.Optional(
       Type.String({
         format: "moment",

@@ -4,6 +4,7 @@ import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
 import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { AZURE_BILLING } from "./billing/openai.ts";
+import { REALTIME_HOST } from "./live-host.ts";
 import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
@@ -29,6 +30,10 @@ function responses(_call: UpstreamCall, { apiVersion, baseUrl }: ProviderSetting
   return `${baseUrl?.endsWith(V1) ? "" : V1}/responses`;
 }
 
+/** The generally available form. It has no version in the query, and takes the deployment as the model. */
+const realtime = (model: string, settings: ProviderSettings): string =>
+  `${settings.baseUrl?.endsWith(V1) ? "" : V1}${REALTIME_HOST.path(model, settings)}`;
+
 const versioned = (baseUrl: string): string => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1);
 
 /** Azure OpenAI: a resource of the operator, whose deployments are the models. */
@@ -49,6 +54,7 @@ export const azureOpenai: ProviderDeclaration = {
     chat: { generate: completions },
     responses: { optional: true, generate: responses, origin: "azure-openai" },
   },
+  live: { realtime: { path: realtime } },
   batches: { ...OPENAI_BATCHES, base: versioned },
   quirks: {
     chat: {

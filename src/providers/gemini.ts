@@ -9,6 +9,7 @@ import { geminiEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
 import { googleSpeech } from "./google/speech.ts";
 import { googleDialect } from "./google-dialect.ts";
+import { LIVE_HOST } from "./live-host.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
 /** Videos on the vendor's own site, and files that were uploaded to this API before. */
@@ -42,6 +43,7 @@ export const gemini: ProviderDeclaration = {
       serves: (model) => IN_INTERACTIONS.test(model),
     },
   },
+  live: { live: LIVE_HOST },
   media: googleAdapters(HOST),
   services: {
     embeddings: [geminiEmbeddings(HOST)],

@@ -5,6 +5,7 @@ import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
 import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { OPENAI_BILLING } from "./billing/openai.ts";
+import { REALTIME_HOST } from "./live-host.ts";
 import { OPENAI_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompactions } from "./openai/compactions.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -42,6 +43,7 @@ export const openai: ProviderDeclaration = {
       countTokens: () => "/responses/input_tokens",
     },
   },
+  live: { realtime: REALTIME_HOST },
   batches: OPENAI_BATCHES,
   quirks: {
     chat: {

@@ -4,6 +4,8 @@ import type { BillingTable } from "../canon/billable.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { UpstreamCodec } from "../dialects/codec.ts";
+import { DEFAULT_LIVE_QUIRKS, type LiveQuirks } from "../dialects/live/quirks.ts";
+import type { LiveDialectName } from "../dialects/live-dialect.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaQuirks } from "../dialects/request/media-quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
@@ -12,6 +14,7 @@ import type { BatchApi } from "./batches/batch-api.ts";
 import { ProviderBatches } from "./batches/provider-batches.ts";
 import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
+import { type LiveHost, type LiveHosts, USUAL_LIVE_HOSTS } from "./live-host.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
 import { ProviderServices } from "./provider-services.ts";
@@ -37,6 +40,11 @@ export interface UpstreamEndpoint {
 /** A request that tries a credential, with statuses that mean a bad one in addition to the usual ones. */
 interface Probe extends UpstreamEndpoint {
   rejections: readonly number[];
+}
+
+/** Where a live connection is opened, and as what model. */
+export interface LiveEndpoint extends UpstreamEndpoint {
+  model: string;
 }
 
 /** Members to remove from the JSON that is sent, and members to set in it. */
@@ -100,6 +108,8 @@ export interface ProviderDeclaration {
   media?: MediaAdapters;
   /** The adapters of its other APIs: embeddings, ranking. */
   services?: ServiceDeclaration;
+  /** By protocol of live connections. Absent: only offers that name one use the usual addresses. */
+  live?: LiveHosts;
   /** The batch API of the vendor's own host. A host at another address may lack it: it is used there only if `batch` is set. */
   batches?: BatchApi;
   /** The vendor's word for itself in requests, as the owner of objects that every account has, such as its own skills. */
@@ -118,6 +128,8 @@ const MAX_TEXT = 2000;
  * tokens at twenty per second, take less than two hours.
  */
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
+
+const LIVE_DIALECTS = ["realtime", "live"] as const satisfies readonly LiveDialectName[];
 
 /** A dialect with its own base URL is only used there, not at a configured base URL. */
 export function spokenAt(baseUrl: string | undefined, { dialects }: Pick<ProviderDeclaration, "dialects">): string[] {
@@ -266,6 +278,35 @@ export class Provider {
     const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
     const url = this.#urlAt(spoken.baseUrl ?? this.#baseUrl, path(call, this.#settings));
     return { url, headers: this.#headers(call, spoken, await this.#authenticate()) };
+  }
+
+  /**
+   * The protocol of live connections in which an offer is served: the one that it names, or the provider's own for a model that
+   * hears and speaks. Undefined: none.
+   */
+  liveDialect(named: string | undefined, speaks: boolean): LiveDialectName | undefined {
+    const { live = USUAL_LIVE_HOSTS } = this.#declaration;
+    if (named === "realtime" || named === "live") return live[named] ?? USUAL_LIVE_HOSTS[named] ? named : undefined;
+    if (named !== undefined || !speaks) return undefined;
+    return LIVE_DIALECTS.find((dialect) => live[dialect] !== undefined && !live[dialect].byName);
+  }
+
+  /** The URL and headers of a live connection. Some providers fetch a token for it. */
+  async liveEndpoint(dialect: LiveDialectName, upstreamModel: string): Promise<LiveEndpoint> {
+    const { path, model } = this.#liveHost(dialect);
+    const url = this.#baseUrl + path(upstreamModel, this.#settings);
+    const headers = await this.#authenticate();
+    return { url, headers, model: model?.(upstreamModel, this.#settings) ?? upstreamModel };
+  }
+
+  liveQuirks(dialect: LiveDialectName): LiveQuirks {
+    return { ...DEFAULT_LIVE_QUIRKS, ...this.#liveHost(dialect).quirks };
+  }
+
+  #liveHost(dialect: LiveDialectName): LiveHost {
+    const host = this.#declaration.live?.[dialect] ?? USUAL_LIVE_HOSTS[dialect];
+    if (host === undefined) throw new Error(`provider ${this.name} does not speak ${dialect}`);
+    return host;
   }
 
   /** Usually the URL of the previous call: reusing the string makes lookups fast. */

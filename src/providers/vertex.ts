@@ -44,6 +44,12 @@ export const vertex: ProviderDeclaration = {
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
     throw new Error("either credentials (a service account file) or api_key is required");
   },
+  live: {
+    live: {
+      path: () => "/ws/google.cloud.aiplatform.v1.LlmBidiService/BidiGenerateContent",
+      model: (model, settings) => `${scope(settings)}publishers/google/models/${model}`,
+    },
+  },
   media: googleAdapters(HOST),
   services: {
     embeddings: vertexEmbeddings(HOST),

@@ -31,6 +31,7 @@ import type { Slots } from "../routing/slots.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { CallMetrics } from "../telemetry/call-metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import type { Connect } from "../wire/connect.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
 import type { BackgroundEvents } from "./answer/background-events.ts";
@@ -104,6 +105,8 @@ export interface Gateway extends Sources {
   readonly events: EventHub;
   /** How providers are reached. */
   readonly send: Send;
+  /** How live connections to them are opened. */
+  readonly connect: Connect;
   /** Fetches URLs that a client named. */
   readonly fetchMedia: FetchMedia;
   /** Fetches URLs that a provider named on hosts other than its own. */

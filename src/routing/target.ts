@@ -4,6 +4,7 @@ import { traitsOf } from "../catalogue/offer-traits.ts";
 import type { PriceList } from "../catalogue/price-call.ts";
 import type { UpstreamCodec } from "../dialects/codec.ts";
 import type { NativeHost } from "../dialects/dialect.ts";
+import type { LiveDialectName } from "../dialects/live-dialect.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { ImageAdapter, VideoAdapter } from "../media/adapter.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
@@ -53,6 +54,9 @@ export interface ServiceTarget<Name extends ServiceName = ServiceName> extends T
   readonly adapter: ServiceAdapters[Name];
 }
 
+/** A target of live connections, by the protocol in which its host is reached. */
+export type LiveTarget = Target<LiveDialectName>;
+
 /** The targets of one offer. */
 export interface OfferTargets {
   /** For each credential, one per dialect in which the provider serves the model, the best first. */
@@ -60,6 +64,7 @@ export interface OfferTargets {
   /** One for each credential, or none. */
   readonly image: readonly ImageTarget[];
   readonly video: readonly VideoTarget[];
+  readonly live: readonly LiveTarget[];
   readonly services: { readonly [Name in ServiceName]: readonly ServiceTarget<Name>[] };
 }
 
@@ -74,6 +79,7 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
   const text: TextTarget[] = [];
   const image: ImageTarget[] = [];
   const video: VideoTarget[] = [];
+  const live: LiveTarget[] = [];
   const traits = traitsOf(model, offer);
   for (const provider of providers) {
     const { upstreamModel } = offer;
@@ -83,6 +89,8 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
       const target = textTarget(targetVia(via, model, offer, provider), traits, codec, spoken.origins);
       text.push(only === undefined ? target : { ...target, only });
     }
+    const protocol = provider.liveDialect(offer.dialect, hearsAndSpeaks(model));
+    if (protocol !== undefined) live.push(targetVia(protocol, model, offer, provider));
     const media = targetVia("media", model, offer, provider);
     const images = provider.media?.images(upstreamModel);
     const videos = provider.media?.videos(upstreamModel);
@@ -110,8 +118,11 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     compactions: serviceTargets("compactions"),
     caches: serviceTargets("caches"),
   };
-  return { text, image, video, services };
+  return { text, image, video, live, services };
 }
+
+const hearsAndSpeaks = ({ kind, inputModalities, outputModalities }: Model): boolean =>
+  kind === "text" && inputModalities.includes("audio") && outputModalities.includes("audio");
 
 interface Way {
   via: string;

@@ -7,6 +7,7 @@ import { Candidates } from "./candidates.ts";
 import { SERVED_KINDS } from "./served-kinds.ts";
 import {
   type ImageTarget,
+  type LiveTarget,
   type OfferTargets,
   type ServiceTarget,
   type Target,
@@ -84,10 +85,11 @@ export class Targets {
 
   /** Every target of every offer. */
   *all(): Generator<Target> {
-    for (const { text, image, video, services } of this.#byOffer.values()) {
+    for (const { text, image, video, live, services } of this.#byOffer.values()) {
       yield* text;
       yield* image;
       yield* video;
+      yield* live;
       yield* Object.values<readonly Target[]>(services).flat();
     }
   }
@@ -121,6 +123,16 @@ export class Targets {
     );
     if (found.length > 0) return found;
     throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) produces ${makes} with it.${advice}`);
+  }
+
+  /** Every way to open a live connection to the model. */
+  live(model: Model, offers: readonly Offer[]): readonly LiveTarget[] {
+    const found = offers.flatMap((offer) => this.#byOffer.get(offer)?.live ?? []);
+    if (found.length > 0) return found;
+    throw wrongModel(
+      `${model.id} has no live connections at its providers (${namesOf(offers)}). A model has them if it hears and speaks, ` +
+        "or if its offer has the dialect realtime or live.",
+    );
   }
 
   #media<Kind extends "image" | "video">(model: Model, offers: readonly Offer[], kind: Kind) {

@@ -1,5 +1,5 @@
 import { REQUEST_PREFIX } from "../../base/timed-id.ts";
-import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { PROTOCOL_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "../admin-list.ts";
@@ -31,7 +31,7 @@ const list = defineVerb({
     key: { type: "string", value: "ID", about: "only receipts of the key with this id" },
     project: { type: "string", value: "P", about: "only receipts of this project" },
     outcome: { type: "string", value: "O", about: "only this outcome: ok, client_gone, or an error kind" },
-    dialect: { type: "string", value: "NAME", about: `only this client protocol: ${DIALECT_NAMES.join(", ")}` },
+    dialect: { type: "string", value: "NAME", about: `only this client protocol: ${PROTOCOL_NAMES.join(", ")}` },
     lane: { type: "string", value: "LANE", about: "only this lane: native or translated" },
     stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
     tag: { type: "string", value: "TAG", about: "only receipts with this tag" },

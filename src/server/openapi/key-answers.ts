@@ -1,7 +1,7 @@
 import { KEY_SCOPES } from "../../access/key-checks.ts";
 import { LIMIT_WIRE_NAMES } from "../../access/limits.ts";
 import { Type } from "../../base/type.ts";
-import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { PROTOCOL_NAMES } from "../../canon/dialect-name.ts";
 import { SHARING } from "../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
 import { nullable, openObject } from "../../dialects/reading/schema-builders.ts";
@@ -16,7 +16,7 @@ export const ChildKeyRequest = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 100 }),
     project: Type.Optional(Type.String({ description: "The parent key's; no other is allowed." })),
     models: Type.Optional(Type.Array(Type.String(), { description: "Default: the parent key's." })),
-    protocols: Type.Optional(Type.Array(Type.Enum([...DIALECT_NAMES]))),
+    protocols: Type.Optional(Type.Array(Type.Enum([...PROTOCOL_NAMES]))),
     expires_at: Type.Optional(Type.String({ description: "A date or a time, not later than the parent key's." })),
     limits: Type.Optional(LimitValues),
     networks: Type.Optional(

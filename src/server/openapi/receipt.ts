@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { LIVE_DIALECT_NAMES, PROTOCOL_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { nullable } from "../../dialects/reading/schema-builders.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
@@ -22,7 +22,7 @@ const usage = Type.Object({
     Type.Record(Type.String(), Type.Number({ minimum: 0 }), { description: "Uses of other hosted tools." }),
   ),
 });
-const Dialect = Type.Enum([...DIALECT_NAMES]);
+const Dialect = Type.Enum([...PROTOCOL_NAMES]);
 
 export const Timing = Type.Object(
   {
@@ -56,7 +56,7 @@ export const ReceiptAnswer = Type.Object(
       model: Type.String(),
       provider: Type.String(),
       upstream_model: Type.String(),
-      dialect: Type.Object({ client: Dialect, upstream: Type.Enum([...UPSTREAM_DIALECT_NAMES, "media", "service"]) }),
+      dialect: Type.Object({ client: Dialect, upstream: Type.Enum([...UPSTREAM_DIALECT_NAMES, ...LIVE_DIALECT_NAMES, "media", "service"]) }),
       lane: Type.Enum(["native", "translated"]),
       stream: Type.Boolean(),
       stop: nullable(Type.Object({ unified: Type.String(), raw: Type.String() })),

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { DEFAULT_OVERLAP_SECONDS } from "../../../access/keys.ts";
 import { Type } from "../../../base/type.ts";
-import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
+import { PROTOCOL_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
@@ -10,7 +10,7 @@ import { Billing } from "./billing.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Models = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 });
-const Protocols = Type.Array(Type.Enum([...DIALECT_NAMES]), { minItems: 1 });
+const Protocols = Type.Array(Type.Enum([...PROTOCOL_NAMES]), { minItems: 1 });
 const Expiry = Type.String({ maxLength: 40, description: "A date such as 2027-01-31, or a time." });
 const Networks = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
   minItems: 1,
