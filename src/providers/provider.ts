@@ -286,7 +286,7 @@ export class Provider {
    */
   liveDialect(named: string | undefined, speaks: boolean): LiveDialectName | undefined {
     const { live = USUAL_LIVE_HOSTS } = this.#declaration;
-    if (named === "realtime" || named === "live") return live[named] ?? USUAL_LIVE_HOSTS[named] ? named : undefined;
+    if (named === "realtime" || named === "live") return (live[named] ?? USUAL_LIVE_HOSTS[named]) ? named : undefined;
     if (named !== undefined || !speaks) return undefined;
     return LIVE_DIALECTS.find((dialect) => live[dialect] !== undefined && !live[dialect].byName);
   }
