@@ -99,6 +99,9 @@ export class SimulatedProcess {
       ...sources,
       instance,
       leases,
+      connect: () => {
+        throw new Error("the simulated world has no live connections");
+      },
       send: (request) => {
         if (isAlive) return surroundings.send(request);
         return { answer: () => new Promise(() => {}), close: () => {} };

@@ -109,6 +109,9 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     tracing: undefined,
     log: createLog({ clock, level: "silent" }),
     send: network.send,
+    connect: () => {
+      throw new Error("no script was provided for this connection");
+    },
     fetchMedia: () => Promise.reject(new Error("this gateway does not fetch media")),
     streamMedia: () => Promise.reject(new Error("this gateway does not fetch media")),
     publicUrl: () => "http://gateway.test",

@@ -45,6 +45,7 @@ interface GatewaySurroundings
     | "clock"
     | "random"
     | "send"
+    | "connect"
     | "fetchMedia"
     | "streamMedia"
     | "log"

@@ -95,6 +95,8 @@ export interface IncomingRequest {
   naming: Naming;
   /** A follow-up request for the same response. Its objects were already checked. */
   isFollowUp?: boolean;
+  /** A provider has done the work already: it is billed, and nothing can refuse it any more. */
+  isDone?: boolean;
   /** Set if the gateway itself runs a line of a batch. */
   line?: BatchLine | undefined;
   /** Fields that cannot be honoured exactly are rejected (`x-trivium-strict`). */

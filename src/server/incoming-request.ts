@@ -5,14 +5,19 @@ import { namingOf } from "./naming.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 
 /** A routed request as the relay takes it, of any kind. */
-export function incomingRequest(routed: RoutedRequest): IncomingRequest {
-  const { request, requestId, connection, query, dialect, door, onBehalf } = routed;
+export const incomingRequest = (routed: RoutedRequest): IncomingRequest => ({
+  ...incomingOf(routed),
+  credential: credentialOf(routed.request, routed.query, routed.dialect),
+});
+
+/** The same without its key. */
+export function incomingOf(routed: RoutedRequest): Omit<IncomingRequest, "credential"> {
+  const { request, requestId, connection, dialect, door, onBehalf } = routed;
   return {
     ...onBehalf,
     request,
     requestId,
     connection,
-    credential: credentialOf(request, query, dialect),
     dialect,
     door,
     naming: namingOf(routed),

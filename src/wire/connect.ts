@@ -44,16 +44,6 @@ export interface HostSocket {
 const NORMAL = 1000;
 const ABNORMAL = 1006;
 
-/** What the runtime's client has in addition to the standard. */
-interface RuntimeSocket extends WebSocket {
-  ping(): void;
-  pause(): void;
-  resume(): void;
-  terminate(): void;
-}
-
-type RuntimeConstructor = new (url: string, options: object) => RuntimeSocket;
-
 const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY } = process.env;
 const environment = { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY };
 
@@ -64,7 +54,7 @@ export function createConnect(): Connect {
     const proxy = requestUrl.secure ? (https_proxy ?? HTTPS_PROXY) : (http_proxy ?? HTTP_PROXY);
     const through = proxy !== undefined && usesProxy(requestUrl, environment) ? { proxy } : {};
     const options = { headers, perMessageDeflate: false, ...through };
-    const socket = new (WebSocket as unknown as RuntimeConstructor)(url.replace(/^http/, "ws"), options);
+    const socket = new WebSocket(url.replace(/^http/, "ws"), options);
     socket.binaryType = "arraybuffer";
     let failure: Pick<SocketEnd, "refused"> = { refused: {} };
     socket.onopen = () => {
@@ -82,8 +72,8 @@ export function createConnect(): Connect {
       get waitingBytes() {
         return socket.bufferedAmount;
       },
-      pause: () => socket.pause(),
-      resume: () => socket.resume(),
+      pause: () => void socket.pause(),
+      resume: () => void socket.resume(),
       ping: () => socket.ping(),
       close: () => socket.close(NORMAL),
       terminate: () => socket.terminate(),

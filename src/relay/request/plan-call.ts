@@ -2,7 +2,7 @@ import { arrayAt } from "../../base/json.ts";
 import { NO_PREFERENCE } from "../../canon/preference.ts";
 import type { Model } from "../../catalogue/model.ts";
 import { conversationOf } from "../../dialects/request/conversation-of.ts";
-import { candidatesOf } from "../../routing/candidate.ts";
+import { type Candidate, candidatesOf } from "../../routing/candidate.ts";
 import type { CallPlan } from "../../routing/candidates.ts";
 import { type PlanContext, type PlanRequest, plan } from "../../routing/plan.ts";
 import type { Target, TextTarget } from "../../routing/target.ts";
@@ -61,6 +61,15 @@ export function planMedia<T extends Target>(call: PlannedCall, gateway: Gateway,
   const { preference } = call.routing;
   if (fitting.length === 1 && preference === NO_PREFERENCE) return { targets: fitting, explained: undefined };
   return planCall(call, gateway, { candidates: candidatesOf(fitting), preference });
+}
+
+/** Plans among candidates that are already known, such as those of a live connection. */
+export function planCandidates<T extends Target>(
+  call: PlannedCall,
+  gateway: Gateway,
+  candidates: readonly Candidate<T>[],
+): CallPlan<T> {
+  return planCall(call, gateway, { candidates, preference: call.routing.preference });
 }
 
 function planCall<T extends Target>(

@@ -12,7 +12,7 @@ import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
-import { listLiveSessions } from "./live-sessions.ts";
+import { endLiveSession, listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
@@ -83,6 +83,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   exportUsage,
   showRefusals,
   listLiveSessions,
+  endLiveSession,
   playRoute,
   playFileRoute,
   listOperations,

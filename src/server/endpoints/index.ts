@@ -8,6 +8,7 @@ import {
 } from "./cached-contents.ts";
 import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./child-keys.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
+import { createClientSecret } from "./client-secrets.ts";
 import { compactResponse } from "./compactions.ts";
 import { createCompletion } from "./completions.ts";
 import {
@@ -29,6 +30,7 @@ import {
   listGenaiBatches,
   showGenaiBatch,
 } from "./genai-batches.ts";
+import { openGeminiLive } from "./gemini-live.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
 import { openResponses } from "./live-responses.ts";
@@ -42,6 +44,7 @@ import {
 } from "./message-batches.ts";
 import { createModeration } from "./moderations.ts";
 import { getOpenApi } from "./openapi-page.ts";
+import { openRealtime } from "./realtime.ts";
 import { getReceipt } from "./receipts.ts";
 import { rerankDocuments } from "./rerank.ts";
 import { getRoot } from "./root-page.ts";
@@ -90,6 +93,9 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   createCompletion,
   compactResponse,
   openResponses,
+  openRealtime,
+  createClientSecret,
+  openGeminiLive,
   createConversation,
   showConversation,
   updateConversation,

@@ -19,6 +19,8 @@ export interface LiveSession {
   check(nowMs: number): void;
   /** The gateway stops: no turn begins any more, and the connection is closed when the last one has ended. */
   drain(): void;
+  /** An operator ends it: the client is told, and the connection is closed, whatever runs. */
+  endNow(): void;
   /** Closes the connection, whatever runs. */
   close(): void;
 }
@@ -55,6 +57,12 @@ export class LiveSessions {
 
   list(): SessionView[] {
     return [...this.#open].map(({ view }) => view);
+  }
+
+  /** Undefined if no session of this process has the id. */
+  find(id: string): LiveSession | undefined {
+    for (const session of this.#open) if (session.view.id === id) return session;
+    return undefined;
   }
 
   drain(): void {

@@ -1,6 +1,6 @@
 import type { Principal } from "../../access/principal.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import { GatewayError } from "../../canon/error.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { type CreateEvent, readClientEvent, readStreamId } from "../../dialects/responses/live/client-event.ts";
 import {
@@ -15,178 +15,94 @@ import { countRequest } from "../../relay/count-request.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { LiveLimits } from "../../relay/live-limits.ts";
 import { refuseManyValues } from "../../relay/request/read-body.ts";
-import { countRefusal } from "../count-refusal.ts";
-import type { LiveSession, LiveSessions, SessionView } from "./live-sessions.ts";
-import type { LiveSocket, RunTurn, SocketHandler, TurnConnection } from "./live-socket.ts";
+import { keyRevoked, LiveConnection, LOW_BYTES, type OpenedBy, POLICY, tooLargeFrame } from "./live-connection.ts";
+import type { LiveSessions } from "./live-sessions.ts";
+import type { LiveSocket, RunTurn } from "./live-socket.ts";
 import { ResponsesTurn } from "./responses-turn.ts";
 import { TurnMemory } from "./turn-memory.ts";
 
 /** How a session was opened. */
-interface OpenedBy {
-  id: string;
+interface ResponsesOpenedBy extends OpenedBy {
   principal: Principal;
   /** The key, which is also in the headers. */
   credential: string;
   /** The URL and headers of the turns. */
   url: string;
   headers: Headers;
-  address: string;
   dialect: Dialect;
-  /** Counts the session no longer. */
-  release: () => void;
 }
-
-/** Close codes (RFC 6455, section 7.4.1). Official SDKs reconnect by themselves after 1001, and only then of these. */
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
-const POLICY = 1008;
 
 /** Turns that may run at one time, each in its own stream. */
 const MAX_RUNNING = 64;
-/** The client may be sent more once less than this is buffered for it. */
-const LOW_BYTES = 64 * 1024;
 
 /**
  * A WebSocket on which a client creates responses, one turn after the other in each of its streams. A turn is a request to
  * `POST /v1/responses` through the same handler as any other; what differs is where its events are written (decision 0115).
  */
-export class ResponsesSession implements LiveSession, SocketHandler {
-  readonly #by: OpenedBy;
-  readonly #gateway: Gateway;
-  readonly #sessions: LiveSessions;
+export class ResponsesSession extends LiveConnection {
+  readonly #by: ResponsesOpenedBy;
   readonly #memory: TurnMemory;
-  readonly #openedAtMs: number;
-  readonly #openedAtWallMs: number;
   /** By stream. A client that names none has one. */
   readonly #turns = new Map<string | undefined, ResponsesTurn>();
   /** Cancelled turns that are not billed yet. */
   readonly #leaving = new Set<ResponsesTurn>();
-  #begun = 0;
   #runningBytes = 0;
-  #lastTurnMs: number;
-  /** How much the client may send now. */
-  #credit: { bytes: number; atMs: number };
-  #socket: LiveSocket | undefined;
   #run: RunTurn | undefined;
   #hasSent = false;
-  #isClosed = false;
-  /** Why no turn begins any more, and how the connection is closed after the last one. */
-  #ending: { why: GatewayError; code: number } | undefined;
   #readers: (() => void)[] = [];
 
-  constructor(by: OpenedBy, gateway: Gateway, sessions: LiveSessions) {
+  constructor(by: ResponsesOpenedBy, gateway: Gateway, sessions: LiveSessions) {
+    super(by, by.principal, gateway, sessions);
     this.#by = by;
-    this.#gateway = gateway;
-    this.#sessions = sessions;
-    const nowMs = gateway.clock.nowMs();
-    this.#openedAtMs = nowMs;
-    this.#openedAtWallMs = gateway.clock.wallMs();
-    this.#lastTurnMs = nowMs;
-    this.#credit = { bytes: this.#burst, atMs: nowMs };
     this.#memory = new TurnMemory(gateway.memory.open(by.principal), () => gateway.snapshot.maxBodyBytes);
   }
 
-  get view(): SessionView {
-    const { id, principal, dialect } = this.#by;
-    return {
-      id,
-      key: principal.keyId,
-      project: principal.project,
-      protocol: dialect.name,
-      openedAtMs: this.#openedAtWallMs,
-      turns: this.#begun,
-      running: this.#turns.size,
-    };
+  protected get running(): number {
+    return this.#turns.size;
   }
 
-  get #limits(): LiveLimits {
-    return this.#gateway.snapshot.live;
-  }
-
-  get #burst(): number {
-    return Math.max(this.#limits.bytesPerSecond, this.#limits.maxFrameBytes);
-  }
-
-  opened(socket: LiveSocket, run: RunTurn): void {
-    this.#socket = socket;
+  override opened(socket: LiveSocket, run: RunTurn): void {
     this.#run = run;
-    this.#sessions.add(this);
+    super.opened(socket, run);
   }
 
-  message(frame: string | Uint8Array): void {
-    if (this.#isClosed) return;
-    if (!this.#maySend(frame.length)) {
-      this.#end(tooFast(this.#limits), POLICY);
-      return;
-    }
+  protected received(frame: string | Uint8Array): void {
     let streamId: string | undefined;
     try {
-      const { event, text } = parseFrame(frame, this.#limits);
+      const { event, text } = parseFrame(frame, this.limits);
       streamId = readStreamId(event);
       const read = readClientEvent(event, text);
       if (read.type === "cancel") this.#cancel(read.responseId);
       else this.#begin(read, streamId, text.length);
     } catch (thrown) {
-      this.#refuseFor(asGatewayError(thrown), streamId);
+      this.#refuseFor(thrown, streamId);
     }
   }
 
-  drained(): void {
-    if ((this.#socket?.waitingBytes ?? 0) > LOW_BYTES) return;
+  protected override readAgain(): void {
     for (const resolve of this.#readers.splice(0)) resolve();
   }
 
-  closed(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#sessions.remove(this);
-    this.#by.release();
+  protected left(): void {
     this.#memory.release();
     for (const turn of this.#turns.values()) turn.leave();
-    for (const resolve of this.#readers.splice(0)) resolve();
-  }
-
-  check(nowMs: number): void {
-    const { idleMs, sessionMs } = this.#limits;
-    if (!this.#mayCall()) this.#end(keyRevoked(), POLICY);
-    else if (nowMs - this.#openedAtMs >= sessionMs) this.#end(tooLong(sessionMs), GOING_AWAY);
-    else if (this.#turns.size === 0 && nowMs - this.#lastTurnMs >= idleMs)
-      this.#end(idle(idleMs), NORMAL, { sendsError: false });
-  }
-
-  drain(): void {
-    this.#end(draining(), GOING_AWAY);
-  }
-
-  close(): void {
-    this.#socket?.close(GOING_AWAY, draining().message);
-  }
-
-  /** Refuses a client that sends faster than it may: what it has sent is in memory before it can be refused. */
-  #maySend(bytes: number): boolean {
-    const nowMs = this.#gateway.clock.nowMs();
-    const earned = ((nowMs - this.#credit.atMs) / 1000) * this.#limits.bytesPerSecond;
-    const left = Math.min(this.#burst, this.#credit.bytes + earned) - bytes;
-    this.#credit = { bytes: left, atMs: nowMs };
-    return left >= 0;
   }
 
   #begin(event: CreateEvent, streamId: string | undefined, bytes: number): void {
-    if (this.#ending !== undefined) throw this.#ending.why;
+    if (this.ending !== undefined) throw this.ending.why;
     const running = this.#turns.get(streamId);
     if (running !== undefined) throw inProgress(streamId);
-    if (this.#turns.size + this.#leaving.size >= MAX_RUNNING || this.#runningBytes + bytes > this.#limits.inFlightBytes)
-      throw tooMuchInFlight(this.#limits);
-    const { random } = this.#gateway;
+    if (this.#turns.size + this.#leaving.size >= MAX_RUNNING || this.#runningBytes + bytes > this.limits.inFlightBytes)
+      throw tooMuchInFlight(this.limits);
+    const { random } = this.gateway;
     const id = this.#by.dialect.stored?.makeId(random.id()) ?? random.id();
     const turn = new ResponsesTurn({ event, id, streamId, bytes }, this);
     this.#turns.set(streamId, turn);
     this.#runningBytes += bytes;
-    this.#begun++;
-    this.#sessions.turns++;
+    this.begins();
     const work = event.generates ? this.#ask(turn) : this.#prepare(turn);
     void work
-      .catch((thrown: unknown) => this.#refuseFor(asGatewayError(thrown), streamId))
+      .catch((thrown: unknown) => this.#refuseFor(thrown, streamId))
       .finally(() => this.#over(turn));
   }
 
@@ -198,44 +114,17 @@ export class ResponsesSession implements LiveSession, SocketHandler {
     const headers = new Headers(this.#by.headers);
     headers.set("content-type", "application/json");
     headers.set("content-length", String(Buffer.byteLength(body)));
-    await turn.run(run, new Request(this.#by.url, { method: "POST", headers, body, signal }), this.#connection());
+    await turn.run(run, new Request(this.#by.url, { method: "POST", headers, body, signal }), this.connection());
   }
 
   /** Keeps the input for later turns. No model is called, and nothing is billed. */
   async #prepare({ event, id, streamId }: ResponsesTurn): Promise<void> {
-    const { clock, keys } = this.#gateway;
-    await countRequest(keys.authenticate(this.#by.credential, this.#connection()), this.#gateway);
+    const { clock, keys } = this.gateway;
+    await countRequest(keys.authenticate(this.#by.credential, this.connection()), this.gateway);
     const { own: input, previous } = event;
     this.#remember(id, { input, output: "[]", previous });
     const marks = this.marks(streamId);
     for (const frame of encodePrepared(event.body, id, Math.floor(clock.wallMs() / 1000), marks)) this.send(frame);
-  }
-
-  /** Whether a request with the key would be accepted now. */
-  #mayCall(): boolean {
-    try {
-      this.#gateway.keys.authenticate(this.#by.credential, this.#connection());
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #connection(): TurnConnection {
-    const { id, address, principal } = this.#by;
-    const connection: TurnConnection = {
-      address,
-      session: id,
-      shown: principal,
-      trusted: true,
-      held: false,
-      hold: () => {
-        connection.held = true;
-      },
-      rest: () => {},
-      hangUp: () => this.#socket?.terminate(),
-    };
-    return connection;
   }
 
   #cancel(responseId: string): void {
@@ -254,33 +143,15 @@ export class ResponsesSession implements LiveSession, SocketHandler {
   #over(turn: ResponsesTurn): void {
     if (!this.#leaving.delete(turn)) this.#turns.delete(turn.streamId);
     this.#runningBytes -= turn.bytes;
-    this.#lastTurnMs = this.#gateway.clock.nowMs();
-    this.#closeAfterLast();
+    this.over();
   }
 
-  /**
-   * Tells the client why no turn begins any more, and closes the connection when none runs. Clients may crash on an error that
-   * nothing of theirs has caused, so that one is not sent without need.
-   */
-  #end(why: GatewayError, code: number, { sendsError = true } = {}): void {
-    if (this.#ending !== undefined || this.#isClosed) return;
-    this.#ending = { why, code };
-    if (sendsError) this.#tell(why, undefined);
-    this.#closeAfterLast();
+  #refuseFor(thrown: unknown, streamId: string | undefined): void {
+    this.#tell(this.noteRefusal(thrown), streamId);
   }
 
-  #closeAfterLast(): void {
-    if (this.#ending === undefined || this.#turns.size > 0 || this.#isClosed) return;
-    const { why, code } = this.#ending;
-    this.#socket?.close(code, why.message.slice(0, MAX_REASON));
-  }
-
-  /** A refusal of the session itself. */
-  #refuseFor(error: GatewayError, streamId: string | undefined): void {
-    if (error.kind === "internal")
-      this.#gateway.log.error({ err: error.cause ?? error, session: this.#by.id }, "internal error in a session");
-    countRefusal(this.#gateway, error.kind, { address: this.#by.address, shown: this.#by.principal });
-    this.#tell(error, streamId);
+  protected tell(why: GatewayError): void {
+    this.#tell(why, undefined);
   }
 
   #tell(error: GatewayError, streamId: string | undefined): void {
@@ -299,20 +170,18 @@ export class ResponsesSession implements LiveSession, SocketHandler {
   }
 
   send(frame: string): void {
-    const socket = this.#socket;
-    if (socket === undefined || this.#isClosed) return;
+    if (this.socket === undefined || this.isClosed) return;
     this.#hasSent = true;
-    if (socket.waitingBytes > this.#limits.inFlightBytes) socket.terminate();
-    else socket.send(frame);
+    this.sendFrame(frame);
   }
 
   together(write: () => void): void {
-    if (this.#socket === undefined || this.#isClosed) write();
-    else this.#socket.together(write);
+    if (this.socket === undefined || this.isClosed) write();
+    else this.socket.together(write);
   }
 
   read(): Promise<void> {
-    if (this.#isClosed || (this.#socket?.waitingBytes ?? 0) <= LOW_BYTES) return Promise.resolve();
+    if (this.isClosed || (this.socket?.waitingBytes ?? 0) <= LOW_BYTES) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#readers.push(resolve);
     return promise;
@@ -320,7 +189,7 @@ export class ResponsesSession implements LiveSession, SocketHandler {
 
   refuse(refused: RefusedTurn, streamId: string | undefined): void {
     this.send(encodeRefusal(refused, this.marks(streamId)));
-    if (refused.status === UNAUTHENTICATED) this.#ending ??= { why: keyRevoked(), code: POLICY };
+    if (refused.status === UNAUTHENTICATED) this.ending ??= { why: keyRevoked(), code: POLICY };
   }
 
   completed({ event: { own, previous } }: ResponsesTurn, { id, isStored, output }: ShownResponse): void {
@@ -328,21 +197,16 @@ export class ResponsesSession implements LiveSession, SocketHandler {
   }
 
   #remember(...turn: Parameters<TurnMemory["remember"]>): void {
-    if (!this.#isClosed) this.#memory.remember(...turn);
+    if (!this.isClosed) this.#memory.remember(...turn);
   }
 }
 
 const UNAUTHENTICATED = 401;
-/** The longest reason of a close frame, in bytes. */
-const MAX_REASON = 123;
 
 function parseFrame(frame: string | Uint8Array, { maxFrameBytes }: LiveLimits): { event: JsonObject; text: string } {
   if (typeof frame !== "string")
     throw new GatewayError("invalid_request", "The frame is binary. Send events as JSON in text frames.");
-  if (Buffer.byteLength(frame) > maxFrameBytes) {
-    const message = `The frame has more than ${maxFrameBytes} bytes, which is the limit (live.max_frame_mb).`;
-    throw new GatewayError("too_large", message);
-  }
+  if (Buffer.byteLength(frame) > maxFrameBytes) throw tooLargeFrame(maxFrameBytes);
   refuseManyValues(frame);
   let event: unknown;
   try {
@@ -353,28 +217,6 @@ function parseFrame(frame: string | Uint8Array, { maxFrameBytes }: LiveLimits): 
   if (!isObject(event)) throw new GatewayError("invalid_request", "The frame must be a JSON object with a type.");
   return { event, text: frame };
 }
-
-const keyRevoked = () =>
-  new GatewayError("unauthenticated", "The API key of this connection has been revoked or has expired.");
-
-const draining = () =>
-  new GatewayError("overloaded", "This gateway is shutting down. Open a new connection.", { code: "draining" });
-
-const tooLong = (sessionMs: number) =>
-  new GatewayError(
-    "invalid_request",
-    `A connection may last ${sessionMs / 1000} seconds (live.session_seconds). Open a new connection.`,
-    { code: "websocket_connection_limit_reached" },
-  );
-
-const idle = (idleMs: number) =>
-  new GatewayError("invalid_request", `No response was created for ${idleMs / 1000} seconds (live.idle_seconds).`);
-
-const tooFast = ({ bytesPerSecond }: LiveLimits) =>
-  new GatewayError(
-    "rate_limited",
-    `A connection may send ${bytesPerSecond} bytes a second (live.bytes_per_second). Open a new connection and send less.`,
-  );
 
 const tooMuchInFlight = ({ inFlightBytes }: LiveLimits) =>
   new GatewayError(

@@ -162,6 +162,7 @@ export const PARAMETERS = {
     minimum: 1,
     maximum: MAX_DEADLINE_MS,
   }),
+  "live-model": { ...inQuery("model", "The model of the session. A client secret implies its model."), name: "model" },
   "x-trivium-tags": header(
     "x-trivium-tags",
     `At most ${MAX_TAGS} comma-separated tags, for grouping usage; the key's tags are added.`,

@@ -34,6 +34,7 @@ import { batches } from "./0033-batches.ts";
 import { nativeBatches } from "./0034-native-batches.ts";
 import { conversations } from "./0035-conversations.ts";
 import { batchReceipts } from "./0037-batch-receipts.ts";
+import { liveSecrets } from "./0039-live-secrets.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -74,4 +75,5 @@ export const MIGRATIONS: readonly Migration[] = [
   nativeBatches,
   conversations,
   batchReceipts,
+  liveSecrets,
 ];

@@ -1,0 +1,4 @@
+import type { LiveDialect, LiveDialectName } from "./live-dialect.ts";
+
+/** The protocols of live connections. */
+export const LIVE_DIALECTS = {} as Readonly<Record<LiveDialectName, LiveDialect>>;

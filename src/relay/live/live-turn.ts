@@ -1,0 +1,245 @@
+import { REQUEST_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import { type ErrorKind, GatewayError } from "../../canon/error.ts";
+import type { LiveAudioFormat } from "../../canon/live.ts";
+import { boundNotes } from "../../canon/notes.ts";
+import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
+import type { Stop } from "../../canon/stop.ts";
+import { type CorrectedUsage, completionTokens, type Usage, type UsagePass, type UsageSource } from "../../canon/usage.ts";
+import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
+import type { LiveTarget } from "../../routing/target.ts";
+import { observeBreak } from "../attempt/observe-attempt.ts";
+import type { AttemptRecord, Call } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { admitCall } from "../request/admit-call.ts";
+import { unpricedTools } from "../request/check-billing.ts";
+import { closeCall } from "../settle/close-call.ts";
+import { correctUsage } from "../settle/correct-usage.ts";
+import { secondsOf, tokensOfAudio } from "./live-audio.ts";
+import { laneOf } from "./live-caller.ts";
+import { type AskedTurn, liveKind } from "./live-kind.ts";
+
+/** How a turn ended. */
+export interface TurnEnding {
+  /** `ok`, `client_gone`, or the kind of the error. */
+  outcome: "ok" | "client_gone" | ErrorKind;
+  /** The host ended it itself, and has reported everything. */
+  whole: boolean;
+  usage: Usage | undefined;
+  stop?: Stop | undefined;
+  error?: GatewayError | undefined;
+}
+
+/** The assumed rate of a host of which nothing was heard, in tokens per second: as for any stream that was ended early (H26). */
+const UNHEARD_RATE = 250;
+
+/** What a turn needs to know of its session. */
+export interface TurnOptions {
+  /** The client's id of the event that began it. */
+  eventId?: string | undefined;
+  /** The attempts that opened the session, for the receipt of its first turn. */
+  opening?: readonly OfferTried[];
+  /** The host has begun it, and it was refused: what it costs all the same is recorded with this reason. */
+  refusal?: GatewayError;
+  /** The work is done already, and nothing can refuse it. */
+  isDone?: boolean;
+}
+
+type Admitted = Omit<Awaited<ReturnType<typeof admitCall>>["admitted"], "attempt">;
+
+interface BilledTurn {
+  usage: Usage;
+  source: UsageSource;
+  corrected?: CorrectedUsage | undefined;
+}
+
+/** A turn of a live session: a call with its own admission and receipt. */
+export class LiveTurn implements AttemptRecord {
+  readonly target: LiveTarget;
+  readonly lane: { readonly name: "native" | "translated" };
+  readonly startedAtMs: number;
+  readonly terms: readonly string[] = [];
+  readonly eventId: string | undefined;
+  readonly refusal: GatewayError | undefined;
+  notes: FieldNote[] = [];
+  /** Transcriptions of the user's speech, which the host bills besides the turn. */
+  passes: readonly UsagePass[] = [];
+  /** The host's name of it; undefined until the host has begun. */
+  id: string | undefined;
+  /** When the host was last heard. */
+  heardAtMs: number;
+  readonly #asked: AskedTurn;
+  readonly #gateway: Gateway;
+  readonly #call: Admitted & Pick<Call, "attempt">;
+  #firstContentAtMs: number | undefined;
+  #characters = 0;
+  #audioSeconds = 0;
+  #settled: Promise<void> | undefined;
+
+  private constructor(asked: AskedTurn, gateway: Gateway, call: Admitted, options: TurnOptions) {
+    this.#asked = asked;
+    this.#gateway = gateway;
+    this.target = asked.target;
+    this.lane = { name: laneOf(asked.caller, asked.target) };
+    this.eventId = options.eventId;
+    this.refusal = options.refusal;
+    this.startedAtMs = gateway.clock.nowMs();
+    this.heardAtMs = this.startedAtMs;
+    this.#call = { ...call, attempt: this };
+    this.#call.offersTried.push(...(options.opening ?? []));
+    call.timer.to("provider");
+  }
+
+  /** Throws if the turn is refused. */
+  static async admit(asked: AskedTurn, gateway: Gateway, options: TurnOptions = {}): Promise<LiveTurn> {
+    const { incoming, principal } = asked.caller;
+    const isDone = options.isDone ?? options.refusal !== undefined;
+    const { url, headers } = incoming.request;
+    const turn = {
+      ...incoming,
+      // Each call listens for the end of its own request.
+      request: new Request(url, { headers }),
+      requestId: REQUEST_PREFIX + timePrefix(gateway.clock.nowMs()) + gateway.random.id().slice(-12),
+      principal: principal(isDone),
+      credential: undefined,
+      isDone,
+    };
+    const { admitted } = await admitCall(liveKind(isDone ? { ...asked, billables: [] } : asked), turn, gateway);
+    return new LiveTurn(asked, gateway, admitted, options);
+  }
+
+  get receiptId(): string {
+    return this.#call.receiptId;
+  }
+
+  get hasContent(): boolean {
+    return this.#firstContentAtMs !== undefined;
+  }
+
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
+  /** The host has sent something of it. */
+  heard(): void {
+    this.heardAtMs = this.#gateway.clock.nowMs();
+  }
+
+  sawText(characters: number): void {
+    this.#saw();
+    this.#characters += characters;
+  }
+
+  sawAudio(bytes: number, format: LiveAudioFormat): void {
+    this.#saw();
+    this.#audioSeconds += secondsOf(bytes, format);
+  }
+
+  #saw(): void {
+    this.heard();
+    if (this.#firstContentAtMs !== undefined) return;
+    this.#firstContentAtMs = this.heardAtMs;
+    this.#call.timer.to("stream");
+  }
+
+  /** Writes the receipt. Resolves when it is committed. Only the first ending counts. */
+  settle(ending: TurnEnding): Promise<void> {
+    this.#settled ??= this.#settle(ending);
+    return this.#settled;
+  }
+
+  #settle(ending: TurnEnding): Promise<void> {
+    const { target, lane } = this;
+    const { caller, billables } = this.#asked;
+    const call = this.#call;
+    const { offer, pricings, priceMultiples, toolPrices } = target;
+    const { usage, source, corrected } = this.#billed(ending);
+    this.notes = boundNotes([...caller.resolved.notes, ...this.notes]);
+    this.#observe(ending);
+    return closeCall(call, this.#gateway, {
+      verb: "generate",
+      clientDialect: caller.dialect,
+      upstreamDialect: target.via,
+      lane: lane.name,
+      outcome: this.refusal?.kind ?? ending.outcome,
+      offer,
+      usage: this.passes.length === 0 ? usage : { ...usage, passes: [...(usage.passes ?? []), ...this.passes] },
+      source,
+      corrected,
+      pricings,
+      priceMultiples,
+      toolPrices,
+      billables,
+      unpriced: this.id === undefined ? [] : unpricedTools(billables, offer, lane.name === "native"),
+      stop: ending.stop,
+      firstContentAtMs: this.#firstContentAtMs,
+    });
+  }
+
+  #observe({ outcome, error }: TurnEnding): void {
+    const { target, startedAtMs } = this;
+    const { offersTried, trace } = this.#call;
+    const nowMs = this.#gateway.clock.nowMs();
+    const isFailure = error !== undefined && outcome !== "client_gone";
+    const tried: OfferTried = {
+      provider: target.offer.provider,
+      outcome: outcome === "client_gone" ? "abandoned" : isFailure ? "failed" : "answered",
+      ms: Math.round((this.#firstContentAtMs ?? nowMs) - startedAtMs),
+    };
+    if (target.credential !== "") tried.credential = target.credential;
+    if (isFailure) tried.reason = error.kind;
+    if (isFailure && error.failure !== undefined) tried.failure = error.failure;
+    // The opening has the same offer, which answered.
+    if (offersTried.at(-1)?.outcome === "answered") offersTried.pop();
+    offersTried.push(tried);
+    trace?.attemptEnded(this, nowMs);
+    if (isFailure) observeBreak(this.#gateway, { target, msSoFar: tried.ms, close: () => {}, ...record(this) }, error);
+  }
+
+  /** The host's figures, as far as they are possible; otherwise what was seen (H26, H27). */
+  #billed({ usage: reported, whole, stop, outcome }: TurnEnding): BilledTurn {
+    const { prompt, mostOutput, target } = this.#asked;
+    if (this.id === undefined && reported === undefined) return { usage: {}, source: "measured" };
+    const { contextLength = Number.MAX_SAFE_INTEGER } = target.offer;
+    if (reported === undefined) {
+      // Whatever it had generated when it was ended was heard, unless nothing was heard yet.
+      const isUnheard = !this.hasContent && !whole;
+      const unheard = isUnheard ? Math.min(mostOutput, Math.ceil(this.#waitedSeconds * UNHEARD_RATE)) : 0;
+      const usage = { ...prompt, output: tokensOfCharacters(this.#characters) + unheard, ...this.#audioOutput };
+      return { usage, source: whole ? "estimated" : "partial" };
+    }
+    const { usage, reasons } = correctUsage(reported, {
+      whole: whole && outcome === "ok",
+      characters: this.#characters + this.#audioSeconds,
+      stop,
+      estimatePrompt: () => ({ ...prompt }),
+      bounds: { prompt: contextLength, completion: Math.max(mostOutput, completionTokens(this.#seen)) },
+    });
+    const corrected = reasons.length === 0 ? undefined : { reported, reasons };
+    if (corrected !== undefined) {
+      const { provider, upstreamModel } = target.offer;
+      const facts = { receipt: this.receiptId, provider, upstreamModel, ...corrected };
+      this.#gateway.log.warn(facts, "provider reported implausible usage; billing the corrected usage");
+    }
+    const source: UsageSource = corrected !== undefined ? "estimated" : "measured";
+    return { usage, source, corrected };
+  }
+
+  get #waitedSeconds(): number {
+    return (this.#gateway.clock.nowMs() - this.startedAtMs) / 1000;
+  }
+
+  get #audioOutput(): Pick<Usage, "audioOutput"> {
+    if (this.#audioSeconds === 0) return {};
+    return { audioOutput: tokensOfAudio(this.target.via, "output", this.#audioSeconds) };
+  }
+
+  get #seen(): Usage {
+    return { output: tokensOfCharacters(this.#characters), ...this.#audioOutput };
+  }
+}
+
+const record = ({ lane, notes, terms }: LiveTurn) => ({ lane, notes, terms });
+
+/** The host was silent for too long. */
+export const hostSilent = (limitMs: number): GatewayError =>
+  new GatewayError("upstream_timeout", `The provider sent nothing for ${limitMs} ms.`);

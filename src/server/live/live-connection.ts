@@ -1,0 +1,293 @@
+import type { Principal } from "../../access/principal.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { Gateway } from "../../relay/gateway.ts";
+import type { LiveLimits } from "../../relay/live-limits.ts";
+import { countRefusal } from "../count-refusal.ts";
+import type { LiveSession, LiveSessions, SessionView } from "./live-sessions.ts";
+import type { LiveSocket, RunTurn, SocketHandler, TurnConnection } from "./live-socket.ts";
+
+/** How a session was opened. */
+export interface OpenedBy {
+  id: string;
+  /** The caller now. Throws if it may not call any more. */
+  caller(): Principal;
+  address: string;
+  /** As keys and receipts name it. */
+  protocol: string;
+  /** Counts the session no longer. */
+  release: () => void;
+}
+
+/** Close codes (RFC 6455, section 7.4.1). Official SDKs reconnect by themselves after 1001, and only then of these. */
+export const NORMAL = 1000;
+export const GOING_AWAY = 1001;
+export const POLICY = 1008;
+export const FAILED = 1011;
+
+/** The client may be sent more once less than this is buffered for it. */
+export const LOW_BYTES = 64 * 1024;
+/** The longest reason of a close frame, in bytes. */
+const MAX_REASON = 123;
+
+/** Why no turn begins any more, and how the connection is closed after the last one. */
+interface Ending {
+  why: GatewayError;
+  code: number;
+}
+
+/** What all live connections have in common: their bounds, their ends, and how operators see them. */
+export abstract class LiveConnection implements LiveSession, SocketHandler {
+  protected readonly by: OpenedBy;
+  protected readonly gateway: Gateway;
+  protected readonly sessions: LiveSessions;
+  protected socket: LiveSocket | undefined;
+  protected isClosed = false;
+  protected ending: Ending | undefined;
+  readonly #opener: Principal;
+  readonly #openedAtMs: number;
+  readonly #openedAtWallMs: number;
+  #begun = 0;
+  #lastUsedMs: number;
+  /** How much the client may send now. */
+  #credit: { bytes: number; atMs: number };
+  /** Since when the client has not read what is buffered for it. */
+  #unreadSinceMs: number | undefined;
+
+  constructor(by: OpenedBy, opener: Principal, gateway: Gateway, sessions: LiveSessions) {
+    this.by = by;
+    this.gateway = gateway;
+    this.sessions = sessions;
+    this.#opener = opener;
+    const nowMs = gateway.clock.nowMs();
+    this.#openedAtMs = nowMs;
+    this.#openedAtWallMs = gateway.clock.wallMs();
+    this.#lastUsedMs = nowMs;
+    this.#credit = { bytes: this.#burst, atMs: nowMs };
+  }
+
+  /** Turns in progress. The connection is not closed before their end. */
+  protected abstract get running(): number;
+  /** A frame of the client, which it may send. */
+  protected abstract received(frame: string | Uint8Array): void;
+  /** The client is gone. Called once. */
+  protected abstract left(): void;
+  /** Reports an error of the session to the client. */
+  protected abstract tell(why: GatewayError): void;
+  /** Tells the client that the gateway stops. */
+  protected tellDraining(why: GatewayError): void {
+    this.tell(why);
+  }
+
+  get view(): SessionView {
+    const { keyId: key, project } = this.#opener;
+    const { id, protocol } = this.by;
+    return { id, key, project, protocol, openedAtMs: this.#openedAtWallMs, turns: this.#begun, running: this.running };
+  }
+
+  protected get opener(): Principal {
+    return this.#opener;
+  }
+
+  protected get limits(): LiveLimits {
+    return this.gateway.snapshot.live;
+  }
+
+  get #burst(): number {
+    return Math.max(this.limits.bytesPerSecond, this.limits.maxFrameBytes);
+  }
+
+  /** When the session ends, in Unix seconds. */
+  protected get expiresAtSeconds(): number {
+    return Math.floor((this.#openedAtWallMs + this.limits.sessionMs) / 1000);
+  }
+
+  opened(socket: LiveSocket, _run: RunTurn): void {
+    this.socket = socket;
+    this.sessions.add(this);
+  }
+
+  message(frame: string | Uint8Array): void {
+    if (this.isClosed) return;
+    if (!this.#maySend(frame.length)) this.end(tooFast(this.limits), POLICY);
+    else this.received(frame);
+  }
+
+  drained(): void {
+    if ((this.socket?.waitingBytes ?? 0) > LOW_BYTES) return;
+    this.#unreadSinceMs = undefined;
+    this.readAgain();
+  }
+
+  /** The client has read what was buffered for it, or is gone. */
+  protected readAgain(): void {}
+
+  closed(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.sessions.remove(this);
+    this.by.release();
+    this.left();
+    this.readAgain();
+  }
+
+  check(nowMs: number): void {
+    const { idleMs, sessionMs } = this.limits;
+    const { slowReaderMs } = this.gateway.timings;
+    if (this.#unreadSinceMs !== undefined && nowMs - this.#unreadSinceMs >= slowReaderMs) this.socket?.terminate();
+    else if (!this.#mayCall()) this.end(keyRevoked(), POLICY);
+    else if (nowMs - this.#openedAtMs >= sessionMs) this.end(tooLong(sessionMs), GOING_AWAY);
+    else if (this.running === 0 && nowMs - this.#lastUsedMs >= idleMs)
+      this.end(idle(idleMs), NORMAL, { sendsError: false });
+  }
+
+  drain(): void {
+    this.end(draining(), GOING_AWAY, { sendsError: false, tell: (why) => this.tellDraining(why) });
+  }
+
+  endNow(): void {
+    this.end(endedByOperator(), POLICY);
+    this.socket?.close(POLICY, endedByOperator().message);
+  }
+
+  close(): void {
+    this.socket?.close(GOING_AWAY, draining().message);
+  }
+
+  /** The session is in use: it does not become idle. */
+  protected used(): void {
+    this.#lastUsedMs = this.gateway.clock.nowMs();
+  }
+
+  /** A turn begins. */
+  protected begins(): void {
+    this.#begun++;
+    this.sessions.turns++;
+  }
+
+  /** A turn is over. */
+  protected over(): void {
+    this.used();
+    this.closeAfterLast();
+  }
+
+  /** Whether a request with the key would be accepted now. */
+  #mayCall(): boolean {
+    try {
+      this.by.caller();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The connection as the calls of its turns see it. */
+  protected connection(): TurnConnection {
+    const { id, address } = this.by;
+    const connection: TurnConnection = {
+      address,
+      session: id,
+      shown: this.#opener,
+      trusted: true,
+      held: false,
+      hold: () => {
+        connection.held = true;
+      },
+      rest: () => {},
+      hangUp: () => this.socket?.terminate(),
+    };
+    return connection;
+  }
+
+  /** Refuses a client that sends faster than it may: what it has sent is in memory before it can be refused. */
+  #maySend(bytes: number): boolean {
+    const nowMs = this.gateway.clock.nowMs();
+    const earned = ((nowMs - this.#credit.atMs) / 1000) * this.limits.bytesPerSecond;
+    const left = Math.min(this.#burst, this.#credit.bytes + earned) - bytes;
+    this.#credit = { bytes: left, atMs: nowMs };
+    return left >= 0;
+  }
+
+  /**
+   * Tells the client why no turn begins any more, and closes the connection when none runs. Clients may crash on an error that
+   * nothing of theirs has caused, so that one is not sent without need.
+   */
+  protected end(
+    why: GatewayError,
+    code: number,
+    { sendsError = true, tell }: { sendsError?: boolean; tell?: (why: GatewayError) => void } = {},
+  ): void {
+    if (this.ending !== undefined || this.isClosed) return;
+    this.ending = { why, code };
+    if (sendsError) this.tell(why);
+    tell?.(why);
+    this.closeAfterLast();
+  }
+
+  protected closeAfterLast(): void {
+    if (this.ending === undefined || this.running > 0 || this.isClosed) return;
+    const { why, code } = this.ending;
+    this.closeWith(code, why.message);
+  }
+
+  protected closeWith(code: number, reason: string): void {
+    this.socket?.close(code, cutBytes(reason));
+  }
+
+  /** Counts and logs a refusal of the session itself. */
+  protected noteRefusal(thrown: unknown): GatewayError {
+    const error = asGatewayError(thrown);
+    if (error.kind === "internal")
+      this.gateway.log.error({ err: error.cause ?? error, session: this.by.id }, "internal error in a session");
+    countRefusal(this.gateway, error.kind, { address: this.by.address, shown: this.#opener });
+    return error;
+  }
+
+  /** Sends a frame, or gives up a client that reads too little of what it is sent. */
+  protected sendFrame(frame: string): void {
+    const { socket } = this;
+    if (socket === undefined || this.isClosed) return;
+    const { waitingBytes } = socket;
+    if (waitingBytes > this.limits.inFlightBytes) socket.terminate();
+    else socket.send(frame);
+    if (waitingBytes > LOW_BYTES) this.#unreadSinceMs ??= this.gateway.clock.nowMs();
+  }
+}
+
+function cutBytes(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_REASON) return text;
+  // A character that was cut in half is left out.
+  return bytes.subarray(0, MAX_REASON).toString().replace(/\uFFFD+$/, "");
+}
+
+export const keyRevoked = (): GatewayError =>
+  new GatewayError("unauthenticated", "The API key of this connection has been revoked or has expired.");
+
+const draining = () =>
+  new GatewayError("overloaded", "This gateway is shutting down. Open a new connection.", { code: "draining" });
+
+const endedByOperator = () =>
+  new GatewayError("forbidden", "An operator of this gateway has ended the connection.", { code: "session_ended" });
+
+const tooLong = (sessionMs: number) =>
+  new GatewayError(
+    "invalid_request",
+    `A connection may last ${sessionMs / 1000} seconds (live.session_seconds). Open a new connection.`,
+    { code: "websocket_connection_limit_reached" },
+  );
+
+const idle = (idleMs: number) =>
+  new GatewayError("invalid_request", `No response was created for ${idleMs / 1000} seconds (live.idle_seconds).`);
+
+const tooFast = ({ bytesPerSecond }: LiveLimits) =>
+  new GatewayError(
+    "rate_limited",
+    `A connection may send ${bytesPerSecond} bytes a second (live.bytes_per_second). Open a new connection and send less.`,
+  );
+
+/** For a frame above the limit. */
+export const tooLargeFrame = (maxFrameBytes: number): GatewayError =>
+  new GatewayError(
+    "too_large",
+    `The frame has more than ${maxFrameBytes} bytes, which is the limit (live.max_frame_mb).`,
+  );

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import type { Principal } from "../../access/principal.ts";
+import { checkCallerNetwork, type Caller } from "../../access/scopes.ts";
+import { Sealer } from "../../answers/sealer.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Gateway } from "../../relay/gateway.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { insertLiveSecret, selectLiveSecret } from "../../storage/tables/live-secrets.ts";
+
+/** The vendor's prefix, by which its SDKs know that a browser may hold the secret. */
+export const LIVE_SECRET_PREFIX = "ek_";
+const SECRET_BYTES = 32;
+/** Valid secrets of one key. */
+const MAX_VALID = 10_000;
+
+/** What a secret opens. */
+interface LiveSecret {
+  /** The key that made it. */
+  readonly principal: Principal;
+  readonly model: string;
+  /** Settings that hold from the beginning of its sessions. */
+  readonly session: JsonObject;
+}
+
+type Store = Pick<Storage, "query" | "transaction">;
+
+const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+/** The settings may contain a prompt. Whoever can read the storage, which has only the hash, cannot derive their key. */
+const sealerOf = (secret: string, { random }: Pick<Gateway, "random">): Sealer =>
+  new Sealer(createHash("sha256").update("trivium live secret\n").update(secret).digest(), random);
+
+const place = (hash: string): string => `live_secrets ${hash}`;
+
+/** Makes a secret. It is returned only here. */
+export async function createLiveSecret(
+  storage: Store,
+  made: { principal: Principal; model: string; session: JsonObject; seconds: number },
+  gateway: Gateway,
+): Promise<{ value: string; expiresAtMs: number }> {
+  const { clock, random } = gateway;
+  const value = LIVE_SECRET_PREFIX + random.bytes(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
+  const nowMs = Math.floor(clock.wallMs());
+  const { keyId, expiresAtMs: ownEnd = Number.POSITIVE_INFINITY } = made.principal;
+  // A secret cannot live longer than its key.
+  const expiresAtMs = Math.min(nowMs + made.seconds * 1000, ownEnd);
+  const hash = hashOf(value);
+  const sealed = await sealerOf(value, gateway).seal(JSON.stringify(made.session), place(hash));
+  const row = { hash, keyId, model: made.model, session: Buffer.from(sealed).toString("base64"), expiresAtMs };
+  const isMade = await storage.transaction((queries) => insertLiveSecret(queries, row, { nowMs, most: MAX_VALID }));
+  if (isMade) return { value, expiresAtMs };
+  const message = `This key already has ${MAX_VALID} valid client secrets, the maximum. Wait until some have expired.`;
+  throw new GatewayError("rate_limited", message, { retryAfterSeconds: 10 });
+}
+
+/** What a presented secret opens. Throws if it is unknown or expired, or if its key may not call any more. */
+export async function openLiveSecret(
+  storage: Store,
+  value: string,
+  caller: Caller,
+  gateway: Gateway,
+): Promise<LiveSecret> {
+  const hash = hashOf(value);
+  const found = await selectLiveSecret(storage, hash, Math.floor(gateway.clock.wallMs()));
+  if (found === undefined) {
+    const message = "This client secret is unknown or has expired. Create one with POST /v1/realtime/client_secrets.";
+    throw new GatewayError("unauthenticated", message);
+  }
+  const principal = keyOfSecret(found.keyId, gateway);
+  caller.shown = principal;
+  checkCallerNetwork(principal, caller);
+  const session: unknown = JSON.parse(
+    await sealerOf(value, gateway).open(Buffer.from(found.session, "base64"), place(hash)),
+  );
+  return { principal, model: found.model, session: isObject(session) ? session : {} };
+}
+
+/** The key of a secret now. Its sessions outlive the secret, but not the key. */
+export function keyOfSecret(keyId: string, { keys }: Pick<Gateway, "keys">): Principal {
+  const principal = keys.current(keyId);
+  if (principal !== undefined) return principal;
+  throw new GatewayError("unauthenticated", "The API key that made this client secret has been revoked or has expired.");
+}

@@ -1,0 +1,574 @@
+import type { Principal } from "../../access/principal.ts";
+import type { Billable } from "../../canon/billable.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { LiveClientCodec, LiveCommand, LiveEvent } from "../../canon/live.ts";
+import type { LiveDialect, LiveFrameCheck } from "../../dialects/live-dialect.ts";
+import { refuseNotes } from "../../relay/attempt/refuse-notes.ts";
+import type { Gateway } from "../../relay/gateway.ts";
+import { endFailure, type HostConnection, type HostReceiver } from "../../relay/live/host-connection.ts";
+import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
+import { billedOffer } from "../../relay/live/live-kind.ts";
+import { hostSilent } from "../../relay/live/live-turn.ts";
+import type { OpenedSession } from "../../relay/live/open-live.ts";
+import { SessionTurns } from "../../relay/live/session-turns.ts";
+import { checkBilling } from "../../relay/request/check-billing.ts";
+import { isClean, type SocketEnd } from "../../wire/connect.ts";
+import { FAILED, LiveConnection, LOW_BYTES, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
+import type { LiveSessions } from "./live-sessions.ts";
+import type { LiveSocket, RunTurn } from "./live-socket.ts";
+
+/** How a relayed session was opened. */
+export interface RelayedOpenedBy extends OpenedBy {
+  principal: Principal;
+  /** The client as its turns see it. */
+  live: LiveCaller;
+  dialect: LiveDialect;
+  client: LiveClientCodec;
+  /** Fields that cannot be honoured exactly are rejected. */
+  strict: boolean;
+}
+
+/** What is part of a session from its beginning. */
+interface SessionStart {
+  /** The client's first frame, if its protocol names the model there. */
+  readonly first?: string;
+  /** Frames as if the client had sent them. */
+  readonly commands?: readonly string[];
+}
+
+/** How often a host is asked whether it is still there. */
+const PING_MS = 15_000;
+/**
+ * For this long the user's speech is not passed on after a refused turn that the host had begun by itself: each such turn costs
+ * something.
+ */
+const MUTE_MS = 10_000;
+/** What clients are told of the time that is left when the gateway stops. */
+const DRAINING_MS = 30_000;
+
+/**
+ * A live connection that is passed on to a host: natively, frame by frame as they came, or translated. Turns are found in what
+ * passes, and each is admitted and billed like a call (decision 0116).
+ */
+export class RelayedSession extends LiveConnection implements HostReceiver {
+  readonly #by: RelayedOpenedBy;
+  readonly #opened: OpenedSession;
+  readonly #host: HostConnection;
+  readonly #turns: SessionTurns;
+  readonly #isNative: boolean;
+  readonly #start: SessionStart;
+  /** Turns that the host has begun by itself and that were refused. The client sees nothing of them. */
+  readonly #refused = new Set<string>();
+  /** Frames that wait for an admission before them. */
+  readonly #fromClient: (string | Uint8Array)[] = [];
+  #clientBytes = 0;
+  #isClientBusy = false;
+  /** Frames that wait for an admission or a receipt before them. */
+  readonly #fromHost: string[] = [];
+  #isHostBusy = false;
+  /** The client reads more slowly than the host sends. */
+  #isHostPaused = false;
+  #hasSent = false;
+  #mutedUntilMs = 0;
+  #pingedAtMs: number;
+  #isLeft = false;
+
+  constructor(
+    by: RelayedOpenedBy,
+    opened: OpenedSession,
+    { start = {}, gateway, sessions }: { start?: SessionStart; gateway: Gateway; sessions: LiveSessions },
+  ) {
+    super(by, by.principal, gateway, sessions);
+    this.#by = by;
+    this.#opened = opened;
+    this.#host = opened.host;
+    this.#isNative = laneOf(by.live, this.#host.target) === "native";
+    this.#start = start;
+    this.#turns = new SessionTurns(by.live, opened, gateway, { begun: () => this.begins(), over: () => this.over() });
+    this.#pingedAtMs = gateway.clock.nowMs();
+  }
+
+  protected get running(): number {
+    return this.#turns.running;
+  }
+
+  /** Passes on what the host has sent so far. */
+  override opened(socket: LiveSocket, run: RunTurn): void {
+    super.opened(socket, run);
+    const { frames, events } = this.#opened;
+    const { first, commands = [] } = this.#start;
+    for (const event of events) this.#turns.learn(event);
+    if (first !== undefined) this.#begin(first);
+    if (this.#isNative) for (const frame of frames) this.#pass(frame, events);
+    else for (const event of events) this.#show(event);
+    for (const command of commands) this.received(command);
+    this.#host.listen(this);
+  }
+
+  /** The frame with which the client has begun. A host of the same protocol has it already. */
+  #begin(first: string): void {
+    if (!this.#isNative) {
+      this.received(first);
+      return;
+    }
+    this.#by.client.decode(first);
+    this.#noteSettings(first);
+  }
+
+  #noteSettings(text: string): void {
+    this.#turns.context.settingsCharacters = text.length;
+    const { billables } = this.#by.dialect.check(text) ?? {};
+    if (billables !== undefined) this.#turns.billables = billables;
+  }
+
+  /** The handshake of the client has failed. */
+  abandon(): void {
+    this.#host.close();
+  }
+
+  // From the client:
+
+  protected received(frame: string | Uint8Array): void {
+    if (this.#isClientBusy) {
+      this.#clientBytes += frame.length;
+      if (this.#clientBytes > this.limits.inFlightBytes) this.#lose(tooMuchWaiting(), FAILED);
+      else this.#fromClient.push(frame);
+      return;
+    }
+    const work = this.#take(frame);
+    if (work !== undefined) void this.#takeRest(work);
+  }
+
+  async #takeRest(first: Promise<void>): Promise<void> {
+    this.#isClientBusy = true;
+    await first;
+    for (let frame = this.#fromClient.shift(); frame !== undefined; frame = this.#fromClient.shift()) {
+      this.#clientBytes -= frame.length;
+      if (!this.isClosed) await this.#take(frame);
+    }
+    this.#isClientBusy = false;
+  }
+
+  /** Handles one frame. Returns a promise only if a turn must be admitted before it is sent. */
+  #take(frame: string | Uint8Array): Promise<void> | undefined {
+    this.used();
+    const { maxFrameBytes } = this.limits;
+    if (frame.length > maxFrameBytes) {
+      this.#refuse(tooLargeFrame(maxFrameBytes), undefined);
+      return undefined;
+    }
+    const text = typeof frame === "string" ? frame : Buffer.from(frame).toString();
+    const audioBytes = this.#by.dialect.audioBytesIn(frame);
+    if (audioBytes === undefined) return this.#takeText(text);
+    this.#takeAudio(text, audioBytes);
+    return undefined;
+  }
+
+  #takeAudio(text: string, bytes: number): void {
+    if (this.gateway.clock.nowMs() < this.#mutedUntilMs || this.#isHostSlow()) return;
+    this.#turns.context.addAudio(bytes, this.#turns.settings.inputFormat ?? this.#by.dialect.audio.input);
+    if (this.#isNative) this.#host.send([text]);
+    else for (const command of this.#by.client.decode(text)) this.#carry(command);
+  }
+
+  /** A host that does not read is given up. */
+  #isHostSlow(): boolean {
+    if (this.#host.waitingBytes <= this.limits.inFlightBytes) return false;
+    this.#lose(new GatewayError("upstream_failed", "The provider does not read what it is sent."), FAILED);
+    return true;
+  }
+
+  #takeText(text: string): Promise<void> | undefined {
+    let commands: readonly LiveCommand[];
+    let check: LiveFrameCheck | undefined;
+    try {
+      commands = this.#by.client.decode(text);
+      for (const command of commands) if (command.type === "invalid") throw command.error;
+      check = this.#by.dialect.check(text);
+      this.#check(check, commands);
+    } catch (thrown) {
+      this.#refuse(thrown, eventIdIn(text));
+      return undefined;
+    }
+    if (commands.some(({ type }) => type === "respond")) return this.#ask(text, commands, check?.billables ?? []);
+    this.#forward(text, commands);
+    return undefined;
+  }
+
+  /** Refuses what may not be sent to the host. */
+  #check(check: LiveFrameCheck | undefined, commands: readonly LiveCommand[]): void {
+    const { live } = this.#by;
+    const { model } = live.resolved;
+    if (check?.model !== undefined) {
+      const named = this.gateway.snapshot.catalogue.resolve(check.model, live.incoming.naming);
+      if (named.model.id !== model.id) throw otherModel(check.model, model.id);
+    }
+    // What a frame costs that the gateway does not know is unknown, too.
+    const unknown = commands.flatMap((command): Billable[] =>
+      command.type === "unknown" && this.#isNative ? [{ kind: "tool", name: command.name, path: "type" }] : [],
+    );
+    const billables = [...(check?.billables ?? []), ...unknown];
+    if (billables.length === 0) return;
+    const caller = { principal: live.principal(), door: live.incoming.door };
+    checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
+  }
+
+  /** A frame that begins a turn. */
+  async #ask(text: string, commands: readonly LiveCommand[], billables: readonly Billable[]): Promise<void> {
+    const respond = commands.find((command) => command.type === "respond");
+    const eventId = respond?.eventId;
+    try {
+      if (this.ending !== undefined) throw this.ending.why;
+      const maxOutputTokens = respond?.request?.settings?.maxOutputTokens;
+      this.#turns.context.addText(text.length);
+      await this.#turns.ask({ sent: text, eventId, billables, maxOutputTokens });
+    } catch (thrown) {
+      this.#refuse(thrown, eventId);
+      // What came in the same frame is part of the conversation, if it can be sent alone.
+      if (!this.#isNative)
+        for (const command of commands) if (command.type !== "respond") this.#carry(command);
+      return;
+    }
+    if (this.#isLeft) {
+      void this.#turns.endAll({ outcome: "client_gone", whole: false, usage: undefined });
+      return;
+    }
+    this.#mutedUntilMs = 0;
+    this.#forward(text, commands, true);
+  }
+
+  #forward(text: string, commands: readonly LiveCommand[], isCounted = false): void {
+    if (this.isClosed || this.#isHostSlow()) return;
+    const { context } = this.#turns;
+    const { dialect } = this.#by;
+    const changesSettings = commands.some(({ type }) => type === "settings");
+    if (changesSettings) this.#noteSettings(text);
+    else if (!isCounted) context.addText(text.length);
+    if (this.#isNative) this.#host.send([dialect.nativeCommand(text, this.#host.model)]);
+    else for (const command of commands) this.#carry(command);
+  }
+
+  /** Sends what a command means to the host, in a translated session. */
+  #carry(command: LiveCommand): void {
+    try {
+      if (command.type === "unknown") throw unknownEvent(command.name);
+      if (command.type === "invalid") throw command.error;
+      const { codec } = this.#host;
+      const step = codec.encode(command);
+      const notes = codec.takeNotes();
+      if (notes.length > 0 && (this.#by.strict || this.opener.strict)) refuseNotes(notes);
+      this.#turns.note(notes);
+      this.#host.send(step.frames);
+      void this.#followAndShow(step.events, 0);
+    } catch (thrown) {
+      this.#refuse(thrown, command.eventId);
+    }
+  }
+
+  // From the host:
+
+  hostFrame(frame: string): void {
+    if (this.#isHostBusy) {
+      this.#fromHost.push(frame);
+      return;
+    }
+    const work = this.#hear(frame);
+    if (work !== undefined) void this.#hearRest(work);
+  }
+
+  async #hearRest(first: Promise<void>): Promise<void> {
+    this.#isHostBusy = true;
+    // What arrives meanwhile is bounded, because the host must wait.
+    this.#host.pause();
+    await first;
+    for (let frame = this.#fromHost.shift(); frame !== undefined; frame = this.#fromHost.shift())
+      await this.#hear(frame);
+    this.#isHostBusy = false;
+    if (!this.#isHostPaused) this.#host.resume();
+  }
+
+  /** Handles one frame. Returns a promise only if a turn must be admitted or settled before the frame is passed on. */
+  #hear(frame: string): Promise<void> | undefined {
+    const { codec } = this.#host;
+    if (!this.#isNative) {
+      const { events } = this.#host.carry(codec.decode(frame));
+      this.#turns.note(codec.takeNotes());
+      return this.#followAndShow(events, 0);
+    }
+    const audioBytes = this.#by.dialect.audioBytesOut(frame);
+    const events = audioBytes === undefined ? codec.decode(frame).events : codec.passAudio(audioBytes);
+    if (audioBytes !== undefined && events.length === 0) {
+      this.#heardAudio(frame, audioBytes);
+      return undefined;
+    }
+    const passOn = () => {
+      if (audioBytes !== undefined) this.#heardAudio(frame, audioBytes, events);
+      else if (!this.#isOfRefused(events)) this.#pass(frame, events);
+      this.#forget(events);
+    };
+    const work = this.#followFrom(events, 0);
+    if (work !== undefined) return work.then(passOn);
+    passOn();
+    return undefined;
+  }
+
+  #heardAudio(frame: string, bytes: number, events: readonly LiveEvent[] = NO_EVENTS): void {
+    const turn = this.#turns.current;
+    turn?.sawAudio(bytes, this.#turns.settings.outputFormat ?? this.#by.dialect.audio.output);
+    if (turn?.refusal === undefined) this.#pass(frame, events);
+  }
+
+  /** Follows events in order and shows them to the client of a translated session. */
+  #followAndShow(events: readonly LiveEvent[], at: number): Promise<void> | undefined {
+    for (let index = at; index < events.length; index++) {
+      const event = events[index];
+      if (event === undefined) continue;
+      const work = this.#follow(event);
+      if (work !== undefined) {
+        return work.then(() => {
+          this.#showNow(event);
+          return this.#followAndShow(events, index + 1);
+        });
+      }
+      this.#showNow(event);
+    }
+    return undefined;
+  }
+
+  #showNow(event: LiveEvent): void {
+    this.#show(event);
+    this.#forget([event]);
+  }
+
+  /** The same for a native session, whose frame is passed on afterwards. */
+  #followFrom(events: readonly LiveEvent[], at: number): Promise<void> | undefined {
+    for (let index = at; index < events.length; index++) {
+      const event = events[index];
+      const work = event && this.#follow(event);
+      if (work !== undefined) return work.then(() => this.#followFrom(events, index + 1));
+    }
+    return undefined;
+  }
+
+  #follow(event: LiveEvent): Promise<void> | undefined {
+    this.#turns.learn(event);
+    switch (event.type) {
+      case "turn-began":
+        if (!this.#turns.began(event.id)) return this.#admitBegun(event.id);
+        if (this.#isLeft) this.#cancelAtHost(event.id);
+        return undefined;
+      case "turn-ended":
+        return this.#turns.ended(event);
+      case "late-usage":
+        return this.#turns.lateUsage(event);
+      case "error":
+        return this.#turns.failed(event);
+      default:
+        this.#turns.follow(event);
+        return undefined;
+    }
+  }
+
+  /** The host has begun a turn by itself. */
+  async #admitBegun(id: string): Promise<void> {
+    let refusal: GatewayError;
+    try {
+      if (this.ending !== undefined) throw this.ending.why;
+      await this.#turns.admitBegun(id);
+      return;
+    } catch (thrown) {
+      refusal = asGatewayError(thrown);
+    }
+    this.#refused.add(id);
+    this.#refuse(refusal, undefined);
+    const { retryAfterSeconds } = refusal;
+    this.#mutedUntilMs =
+      this.gateway.clock.nowMs() + (retryAfterSeconds === undefined ? MUTE_MS : retryAfterSeconds * 1000);
+    try {
+      await this.#turns.recordRefused(id, refusal);
+      if (!this.#cancelAtHost(id)) this.#lose(refusal, this.#by.dialect.close(refusal).code);
+    } catch (thrown) {
+      this.#lose(asGatewayError(thrown), FAILED);
+    }
+  }
+
+  /** False if the protocol of the host has no way to end a turn. */
+  #cancelAtHost(turnId: string): boolean {
+    const { frames } = this.#host.carry(this.#host.codec.encode({ type: "cancel", turnId }));
+    return frames.length > 0;
+  }
+
+  hostEnded(end: SocketEnd): void {
+    const { provider } = this.#host.target;
+    if (this.#isLeft || this.isClosed) {
+      this.#finish();
+      return;
+    }
+    // The codes are those of the client's own protocol only if the host speaks it.
+    const isPassedOn = isClean(end) && this.#isNative;
+    const failure = provider.redactError(endFailure(end));
+    if (this.running > 0 || !isPassedOn) this.#lose(failure, isPassedOn && end.code !== NORMAL ? end.code : FAILED);
+    else this.closeWith(end.code, provider.redact(end.reason));
+  }
+
+  /** The session cannot go on: turns in progress end with the error. */
+  #lose(error: GatewayError, code: number): void {
+    if (this.isClosed) return;
+    const shown = this.#host.target.provider.redactError(error);
+    for (const frame of this.#by.client.encodeCut(shown)) this.#write(frame);
+    void this.#turns.endAll({ outcome: shown.kind, whole: false, usage: undefined, error: shown });
+    this.closeWith(code, shown.message);
+  }
+
+  // To the client:
+
+  /** A frame of a native session. */
+  #pass(frame: string, events: readonly LiveEvent[]): void {
+    const isMarked = !this.#hasSent || events.some(({ type }) => MARKED.has(type));
+    this.#write(isMarked ? this.#by.dialect.nativeEvent(frame, this.#marks(events)) : frame);
+  }
+
+  /** An event of a translated session. */
+  #show(event: LiveEvent): void {
+    if (this.#isOfRefused([event])) return;
+    const { client, dialect } = this.#by;
+    const isMarked = MARKED.has(event.type);
+    for (const frame of client.encode(event))
+      this.#write(isMarked ? dialect.nativeEvent(frame, this.#marks([event])) : frame);
+    this.#turns.note(client.takeNotes());
+  }
+
+  #marks(events: readonly LiveEvent[]) {
+    const { live, id } = this.#by;
+    const { calledAs, model } = live.resolved;
+    const of = events.find((event) => event.type === "turn-began" || event.type === "turn-ended");
+    const receipt = of === undefined ? undefined : this.#turns.receiptOf(of.id);
+    return {
+      ...(this.#hasSent ? {} : { sessionId: id }),
+      ...(receipt === undefined ? {} : { receipt }),
+      model: live.incoming.door === "dropin" ? calledAs : model.id,
+    };
+  }
+
+  /** Whether they belong to a turn of which the client sees nothing. */
+  #isOfRefused(events: readonly LiveEvent[]): boolean {
+    if (this.#refused.size === 0) return false;
+    const { turnId = "" } = this.#host.codec;
+    return events.some((event) => {
+      if (event.type === "turn-began" || event.type === "turn-ended") return this.#refused.has(event.id);
+      const isOfTurn = OF_TURNS.has(event.type) || (event.type === "unknown" && event.name.startsWith("response."));
+      return isOfTurn && this.#refused.has(turnId);
+    });
+  }
+
+  #forget(events: readonly LiveEvent[]): void {
+    if (this.#refused.size === 0) return;
+    for (const event of events) if (event.type === "turn-ended") this.#refused.delete(event.id);
+  }
+
+  #write(frame: string): void {
+    if (this.isClosed) return;
+    this.#hasSent = true;
+    this.sendFrame(frame);
+    if (this.#isHostPaused || (this.socket?.waitingBytes ?? 0) <= LOW_BYTES) return;
+    this.#isHostPaused = true;
+    this.#host.pause();
+  }
+
+  protected override readAgain(): void {
+    if (!this.#isHostPaused) return;
+    this.#isHostPaused = false;
+    for (const turn of this.#turns.all()) turn.heard();
+    if (!this.#isHostBusy) this.#host.resume();
+  }
+
+  /** A refusal is an error event, and the connection stays open. */
+  #refuse(thrown: unknown, eventId: string | undefined): void {
+    const error = this.noteRefusal(thrown);
+    for (const frame of this.#by.client.encodeError(error, eventId)) this.#write(frame);
+  }
+
+  protected tell(why: GatewayError): void {
+    for (const frame of this.#by.client.encodeError(why)) this.#write(frame);
+  }
+
+  protected override tellDraining(): void {
+    for (const frame of this.#by.client.encodeGoingAway(DRAINING_MS)) this.#write(frame);
+  }
+
+  override check(nowMs: number): void {
+    super.check(nowMs);
+    if (this.isClosed) return;
+    if (nowMs - this.#pingedAtMs >= PING_MS) {
+      this.#pingedAtMs = nowMs;
+      this.#host.ping();
+    }
+    // While the gateway waits for its client, silence is not the host's fault.
+    if (this.#isHostPaused) return;
+    const { firstByte, idle } = this.#host.target.provider.timeoutMs;
+    for (const turn of this.#turns.all()) {
+      const limitMs = turn.hasContent ? idle : firstByte;
+      if (nowMs - turn.heardAtMs < limitMs) continue;
+      this.#lose(hostSilent(limitMs), FAILED);
+      return;
+    }
+  }
+
+  /** The client is gone. What the host has generated is billed, and it reports that for a moment longer (H26). */
+  protected left(): void {
+    this.#isLeft = true;
+    this.#turns.isLeft = true;
+    this.#fromClient.length = 0;
+    const { gateway } = this;
+    if (this.running === 0 || gateway.closing || !this.#host.isOpen) {
+      this.#finish();
+      return;
+    }
+    for (const { id } of this.#turns.all()) if (id !== undefined) this.#cancelAtHost(id);
+    gateway.clock.after(gateway.timings.readOnMs, () => this.#finish());
+  }
+
+  protected override over(): void {
+    super.over();
+    if (this.#isLeft && this.running === 0) this.#finish();
+  }
+
+  #finish(): void {
+    this.#host.close();
+    void this.#turns.endAll({ outcome: "client_gone", whole: false, usage: undefined });
+  }
+}
+
+const NO_EVENTS: readonly LiveEvent[] = [];
+
+/** Events to which the gateway adds something. */
+const MARKED: ReadonlySet<string> = new Set(["ready", "settings-applied", "turn-began", "turn-ended"]);
+
+const OF_TURNS: ReadonlySet<string> = new Set([
+  "text-delta",
+  "transcript-delta",
+  "audio-delta",
+  "reasoning-delta",
+  "tool-call",
+  "item-added",
+]);
+
+/** The client's id of an event that could not be read. */
+const eventIdIn = (text: string): string | undefined => /"event_id"\s*:\s*"([\w.-]{1,100})"/.exec(text)?.[1];
+
+const otherModel = (named: string, model: string) =>
+  new GatewayError(
+    "invalid_request",
+    `A session keeps its model. This one is open for ${model}; to use ${named.slice(0, 100)}, open another connection.`,
+    { path: "session.model", code: "model_change" },
+  );
+
+const unknownEvent = (name: string) =>
+  new GatewayError(
+    "unsupported_parameter",
+    `The event ${name.slice(0, 100)} has no counterpart in the protocol of the model's provider.`,
+    { path: "type" },
+  );
+
+const tooMuchWaiting = () =>
+  new GatewayError("rate_limited", "Too much was sent while a turn was being admitted. Open a new connection.");
