@@ -54,7 +54,7 @@ const soundIn = (client: LiveTester, after = 0): Buffer =>
   );
 
 describe("the Realtime host", () => {
-  test("contract 13: a text is answered aloud, and the sound says what the transcript says", async () => {
+  test("a text is answered aloud, and the sound says what the transcript says", async () => {
     const client = open();
     const response = await ask(client, "Hello there");
     const heard = understand(firstChannel(soundIn(client), 1), 24_000);

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { listen } from "../simulator/voice/listen.ts";
+import { sayAloud } from "../simulator/voice/say-aloud.ts";
+import { wavHead } from "../src/wire/wav-head.ts";
+import { TRIVIUM } from "./support/program.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+// Each test starts the program, possibly on a slow machine.
+
+const workFolder = mkdtempSync(join(tmpdir(), "trivium-talk-"));
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({ config: { simulator: true } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(workFolder, { recursive: true, force: true });
+});
+
+const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));
+
+async function run(folder: string, command: string[]) {
+  const env = {
+    PATH: `${dirname(TRIVIUM)}${delimiter}${process.env["PATH"] ?? ""}`,
+    TRIVIUM_CONFIG: gateway.configFile,
+    TRIVIUM_API_KEY: gateway.key,
+  };
+  const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+const talk = (folder: string, ...args: string[]) => run(folder, [TRIVIUM, "talk", ...args]);
+const spokenIn = (path: string) => listen(readFileSync(path)).text;
+
+/** A recording of two channels at another rate than any protocol has. */
+function recording(text: string): Uint8Array {
+  const { samples, rate } = sayAloud(text);
+  const stereo = Int16Array.from({ length: samples.length * 2 }, (_, index) => samples[index >> 1] ?? 0);
+  const head = wavHead(stereo.byteLength, rate);
+  head.writeUInt16LE(2, 22);
+  return Buffer.concat([head, Buffer.from(stereo.buffer)]);
+}
+
+describe("trivium talk", () => {
+  test("docs/talk.md: the example greets the simulator, and writes what it answers", async () => {
+    const folder = newFolder();
+    const page = await Bun.file(new URL("../docs/talk.md", import.meta.url)).text();
+    const example = /```sh\n(.*?)```/s.exec(page)?.[1] ?? "";
+    const { code, stdout, stderr } = await run(folder, ["sh", "-c", example]);
+    expect([code, stderr]).toEqual([0, stderr]);
+    expect(stdout).toContain("you  Hello! Can you hear me?");
+    expect(stdout).toContain("sim/realtime  This is Trivium's simulator. You said: “Hello! Can you hear me?”.");
+    expect(spokenIn(join(folder, "answer.wav"))).toContain("Hello! Can you hear me?");
+    expect(stderr).toMatch(/s of sound, the first after \d+ ms; \d+ tokens in, \d+ out/);
+    expect(stderr).toMatch(/receipt \S+, \$0\.\d+/);
+    expect(stderr).toContain("written to answer.wav");
+  }, 60_000);
+
+  for (const [protocol, model] of [
+    ["realtime", "sim/realtime"],
+    ["live", "sim/live"],
+    ["realtime", "sim/live"],
+    ["live", "sim/realtime"],
+  ] as const) {
+    test(`a recording is answered by ${model} in ${protocol}`, async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, "question.wav"), recording("What do you hear?"));
+      const flags = ["--protocol", protocol, "--model", model, "--pace", "10", "-o", "a.wav", "--json"];
+      const { code, stdout, stderr } = await talk(folder, "question.wav", ...flags);
+      expect([code, stderr]).toEqual([0, ""]);
+      const told = JSON.parse(stdout) as Record<string, unknown>;
+      expect(told).toMatchObject({ model, heard: "What do you hear?", status: "completed", output: "a.wav" });
+      expect(String(told["said"])).toContain("What do you hear?");
+      expect(spokenIn(join(folder, "a.wav"))).toBe(String(told["said"]));
+      expect(Number(told["cost_usd"])).toBeGreaterThan(0);
+    }, 60_000);
+  }
+
+  test("mistakes and failures are told in a line, and no file is written", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "notes.wav"), "not a recording");
+    const problem = async (...args: string[]) => {
+      const { code, stdout, stderr } = await talk(folder, ...args);
+      return [code, stdout, stderr.split("\n")[0]] as const;
+    };
+    expect(await problem("notes.wav")).toEqual([2, "", expect.stringContaining('"notes.wav" is not a WAV file')]);
+    expect(await problem("none.wav")).toEqual([2, "", expect.stringContaining('Cannot read "none.wav"')]);
+    expect(await problem("notes.wav", "--text", "x")).toEqual([2, "", expect.stringContaining("not both")]);
+    expect(await problem("--protocol", "sip")).toEqual([2, "", expect.stringContaining("realtime, live")]);
+    expect(await problem("--pace", "fast")).toEqual([2, "", expect.stringContaining("--pace")]);
+    expect(await problem("--text", "x", "--model", "sim/none")).toEqual([
+      1,
+      expect.any(String),
+      expect.stringContaining("sim/none"),
+    ]);
+    expect(await problem("--text", "x", "--model", "sim/standard")).toEqual([
+      1,
+      expect.any(String),
+      expect.stringContaining("sim/standard"),
+    ]);
+    expect((await problem("--text", "sim:fails", "-o", "b.wav"))[0]).toBe(1);
+    expect(existsSync(join(folder, "b.wav"))).toBe(false);
+  }, 120_000);
+});
