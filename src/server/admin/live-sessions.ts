@@ -46,7 +46,8 @@ export const endLiveSession = adminRoute({
   method: "POST",
   path: "/api/live_sessions/{id}/end",
   id: "endLiveSession",
-  summary: "End a live connection of the process that answers. Its client is told, and turns in progress end and are billed.",
+  summary:
+    "End a live connection of the process that answers. Its client is told, and turns in progress end and are billed.",
   roles: ["admin", "project"],
   answers: [json(Type.Object({ data: Session }, { title: "SessionAnswer" }), "The connection as it was.")],
   handle: async ({ parameters, operator, connection }, { live, storage, gateway }) => {
