@@ -33,16 +33,19 @@ describe("decision 0118: G.711", () => {
     expect(G711.pcmu.encode(0)).toBe(0xff);
   });
 
-  test.each(["pcmu", "pcma"] as const)("%s: every sample is within a step of its code, and a louder one never gets a quieter code", (law) => {
-    const { linear, encode } = G711[law];
-    let last = Number.NEGATIVE_INFINITY;
-    for (let sample = -32_768; sample <= 32_767; sample++) {
-      const value = linear[encode(sample)] ?? 0;
-      // Steps are at most a sixteenth of the segment's size; the loudest samples are clipped.
-      const step = Math.max(16, Math.abs(sample) / 16 + 8);
-      if (Math.abs(sample) <= 32_124) expect(Math.abs(value - sample)).toBeLessThanOrEqual(step);
-      expect(value).toBeGreaterThanOrEqual(last);
-      last = value;
-    }
-  });
+  test.each(["pcmu", "pcma"] as const)(
+    "%s: every sample is within a step of its code, and a louder one never gets a quieter code",
+    (law) => {
+      const { linear, encode } = G711[law];
+      let last = Number.NEGATIVE_INFINITY;
+      for (let sample = -32_768; sample <= 32_767; sample++) {
+        const value = linear[encode(sample)] ?? 0;
+        // Steps are at most a sixteenth of the segment's size; the loudest samples are clipped.
+        const step = Math.max(16, Math.abs(sample) / 16 + 8);
+        if (Math.abs(sample) <= 32_124) expect(Math.abs(value - sample)).toBeLessThanOrEqual(step);
+        expect(value).toBeGreaterThanOrEqual(last);
+        last = value;
+      }
+    },
+  );
 });

@@ -204,7 +204,9 @@ export interface LiveUpstreamCodec {
   encode(command: LiveCommand): LiveStep;
   /** Never throws: an invalid frame is a fatal `error` event. */
   decode(frame: string): LiveStep;
-  /** A frame with audio that was not decoded, because it passed as it came: for a native session. */
+  /** In a native session, instead of `encode`: a client's frame that was not audio went to the host as it was. */
+  follow(command: LiveCommand): void;
+  /** In a native session, instead of `decode`: a host's frame of audio went to the client as it was. */
   passAudio(bytes: number): readonly LiveEvent[];
   /** The turn in progress. */
   readonly turnId: string | undefined;

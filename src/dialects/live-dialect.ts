@@ -28,7 +28,7 @@ export interface LiveUpstreamContext {
   makeId: () => string;
   /** Milliseconds of a clock that never goes back: how much of the audio the user has heard. */
   nowMs: () => number;
-  /** The dialect of the client. The same as the host's in a native session, where only `decode` is called. */
+  /** The dialect of the client. The same as the host's in a native session. */
   clientDialect: LiveDialectName;
 }
 

@@ -4,6 +4,12 @@ export interface LiveQuirks {
   contextUpdates: boolean;
   /** The host accepts `clientContent` only before the conversation, and text within it as `realtimeInput`. */
   contentOnlyFirst: boolean;
+  /** The model that writes down what the user says, for a client whose protocol does not name one. */
+  transcriptionModel: string;
 }
 
-export const DEFAULT_LIVE_QUIRKS: LiveQuirks = { contextUpdates: false, contentOnlyFirst: false };
+export const DEFAULT_LIVE_QUIRKS: LiveQuirks = {
+  contextUpdates: false,
+  contentOnlyFirst: false,
+  transcriptionModel: "gpt-4o-mini-transcribe",
+};

@@ -198,7 +198,8 @@ export class LiveTurn implements AttemptRecord {
   /** The host's figures, as far as they are possible; otherwise what was seen (H26, H27). */
   #billed({ usage: reported, whole, stop, outcome }: TurnEnding): BilledTurn {
     const { prompt, mostOutput, target } = this.#asked;
-    if (this.id === undefined && reported === undefined) return { usage: {}, source: "measured" };
+    // The host has not begun it. If the client left after it was asked to, it may have.
+    if (this.id === undefined && outcome !== "client_gone") return { usage: reported ?? {}, source: "measured" };
     const { contextLength = Number.MAX_SAFE_INTEGER } = target.offer;
     if (reported === undefined) {
       // Whatever it had generated when it was ended was heard, unless nothing was heard yet.

@@ -42,6 +42,8 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   protected readonly sessions: LiveSessions;
   protected socket: LiveSocket | undefined;
   protected isClosed = false;
+  /** The close frame is sent: nothing more is, and nothing that arrives counts. */
+  #isClosing = false;
   protected ending: Ending | undefined;
   readonly #opener: Principal;
   readonly #openedAtMs: number;
@@ -107,7 +109,7 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   }
 
   message(frame: string | Uint8Array): void {
-    if (this.isClosed) return;
+    if (this.isClosed || this.#isClosing) return;
     if (!this.#maySend(frame.length)) this.end(tooFast(this.limits), POLICY);
     else this.received(frame);
   }
@@ -146,11 +148,11 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
 
   endNow(): void {
     this.end(endedByOperator(), POLICY);
-    this.socket?.close(POLICY, endedByOperator().message);
+    this.closeWith(POLICY, endedByOperator().message);
   }
 
   close(): void {
-    this.socket?.close(GOING_AWAY, draining().message);
+    this.closeWith(GOING_AWAY, draining().message);
   }
 
   /** The session is in use: it does not become idle. */
@@ -230,6 +232,8 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   }
 
   protected closeWith(code: number, reason: string): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     this.socket?.close(code, cutBytes(reason));
   }
 
@@ -245,7 +249,7 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   /** Sends a frame, or gives up a client that reads too little of what it is sent. */
   protected sendFrame(frame: string): void {
     const { socket } = this;
-    if (socket === undefined || this.isClosed) return;
+    if (socket === undefined || this.isClosed || this.#isClosing) return;
     const { waitingBytes } = socket;
     if (waitingBytes > this.limits.inFlightBytes) socket.terminate();
     else socket.send(frame);

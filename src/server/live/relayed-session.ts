@@ -111,7 +111,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.received(first);
       return;
     }
-    this.#by.client.decode(first);
+    for (const command of this.#by.client.decode(first)) this.#host.codec.follow(command);
     this.#noteSettings(first);
   }
 
@@ -244,8 +244,12 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const changesSettings = commands.some(({ type }) => type === "settings");
     if (changesSettings) this.#noteSettings(text);
     else if (!isCounted) context.addText(text.length);
-    if (this.#isNative) this.#host.send([dialect.nativeCommand(text, this.#host.model)]);
-    else for (const command of commands) this.#carry(command);
+    if (!this.#isNative) {
+      for (const command of commands) this.#carry(command);
+      return;
+    }
+    for (const command of commands) this.#host.codec.follow(command);
+    this.#host.send([dialect.nativeCommand(text, this.#host.model)]);
   }
 
   /** Sends what a command means to the host, in a translated session. */
@@ -305,6 +309,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       if (audioBytes !== undefined) this.#heardAudio(frame, audioBytes, events);
       else if (!this.#isOfRefused(events)) this.#pass(frame, events);
       this.#forget(events);
+      // The end of the last turn has been passed on.
+      this.closeAfterLast();
     };
     const work = this.#followFrom(events, 0);
     if (work !== undefined) return work.then(passOn);
@@ -338,6 +344,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #showNow(event: LiveEvent): void {
     this.#show(event);
     this.#forget([event]);
+    this.closeAfterLast();
   }
 
   /** The same for a native session, whose frame is passed on afterwards. */
@@ -362,7 +369,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       case "late-usage":
         return this.#turns.lateUsage(event);
       case "error":
-        return this.#turns.failed(event);
+        return event.fatal ? this.#lostAt(event.error) : this.#turns.failed(event);
       default:
         this.#turns.follow(event);
         return undefined;
@@ -409,6 +416,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const failure = provider.redactError(endFailure(end));
     if (this.running > 0 || !isPassedOn) this.#lose(failure, isPassedOn && end.code !== NORMAL ? end.code : FAILED);
     else this.closeWith(end.code, provider.redact(end.reason));
+  }
+
+  /** What the host says cannot be read, or is that it gives up. */
+  #lostAt(error: GatewayError): undefined {
+    this.#lose(error, FAILED);
+    this.#host.terminate();
+    return undefined;
   }
 
   /** The session cannot go on: turns in progress end with the error. */
@@ -528,8 +542,9 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     gateway.clock.after(gateway.timings.readOnMs, () => this.#finish());
   }
 
+  /** The connection is not closed before the end of the turn has been passed on. */
   protected override over(): void {
-    super.over();
+    this.used();
     if (this.#isLeft && this.running === 0) this.#finish();
   }
 
