@@ -26,7 +26,7 @@ import { buildCall, type CallOptions } from "./build-call.ts";
 import { LiveClient } from "./live-client.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
-import { MemorySockets } from "./memory-sockets.ts";
+import { MemorySockets } from "./live/memory-sockets.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { MemoryWeb } from "./memory-web.ts";
 import type { ReceiptData } from "./receipt-data.ts";

@@ -3,7 +3,7 @@ import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
-import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live-hosts.ts";
+import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
 
 /** `npm run faults:live` prints the table as it was seen. */
 const PRINT = process.env["TRIVIUM_FAULTS"] === "live";
@@ -117,7 +117,8 @@ async function see(fault: Fault, moment: Moment): Promise<Row> {
   }
   if (moment === "created" || moment === "detected" || moment === "speaking" || moment === "done")
     host.say(realtime.began("resp_1"));
-  if (moment === "speaking" || moment === "done") host.say(realtime.text("resp_1", "It is"), realtime.audio("resp_1", 1));
+  if (moment === "speaking" || moment === "done")
+    host.say(realtime.text("resp_1", "It is"), realtime.audio("resp_1", 1));
   if (moment === "done") host.say(realtime.done("resp_1"));
   await clock.pass(100);
 
@@ -212,13 +213,25 @@ function nextOf({ events }: LiveClient, from: number): string {
 
 const seen: Row[] = [];
 
-const FAULTS: readonly Fault[] = ["client gone", "upstream cut", "upstream closes", "upstream silent", "malformed", "malformed upstream", "revoked", "no budget", "drain"];
+const FAULTS: readonly Fault[] = [
+  "client gone",
+  "upstream cut",
+  "upstream closes",
+  "upstream silent",
+  "malformed",
+  "malformed upstream",
+  "revoked",
+  "no budget",
+  "drain",
+];
 const MOMENTS: readonly Moment[] = ["opened", "speech", "asked", "created", "detected", "speaking", "done"];
 
-describe("choices 13, H26: a fault after each message of a turn of Realtime", () => {
+describe("decision 0116, H26: a fault after each message of a turn of Realtime", () => {
   afterAll(() => {
     if (PRINT) console.log(["fault", "after", "turn", "next turn", "close code", "billed"].join(" | "));
-    if (PRINT) for (const [fault, moment, turn, next, closed, ...billed] of seen) console.log([fault, moment, turn, next, closed ?? "-", billed.join(", ") || "-"].join(" | "));
+    if (PRINT)
+      for (const [fault, moment, turn, next, closed, ...billed] of seen)
+        console.log([fault, moment, turn, next, closed ?? "-", billed.join(", ") || "-"].join(" | "));
   });
 
   for (const fault of FAULTS) {

@@ -3,8 +3,8 @@ import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
-import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live-hosts.ts";
-import type { HostScript } from "../../testing/memory-sockets.ts";
+import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
+import type { HostScript } from "../../testing/live/memory-sockets.ts";
 
 const PATH = "/v1/realtime?model=test/realtime";
 
@@ -14,7 +14,11 @@ async function startHarness(config: Record<string, unknown> = {}): Promise<Harne
   return harness;
 }
 
-async function openSession(harness: Harness, path = PATH, options: { key?: string; headers?: Record<string, string> } = {}) {
+async function openSession(
+  harness: Harness,
+  path = PATH,
+  options: { key?: string; headers?: Record<string, string> } = {},
+) {
   const client = await harness.openLive(path, options);
   await client.hears("session.created");
   return { client, host: harness.sockets.host };
@@ -22,7 +26,12 @@ async function openSession(harness: Harness, path = PATH, options: { key?: strin
 
 const makeKey = async (harness: Harness, settings: object) => {
   const { clock, machine, gateway, storage } = harness;
-  const made = await createKey(storage, { name: "k", project: "default", ...settings }, { clock, random: machine.random }, { who: "test" });
+  const made = await createKey(
+    storage,
+    { name: "k", project: "default", ...settings },
+    { clock, random: machine.random },
+    { who: "test" },
+  );
   await gateway.keys.refresh();
   return made;
 };
@@ -38,7 +47,8 @@ async function beginTurn(harness: Harness, client: LiveClient, id = "resp_1") {
 }
 
 const typesOf = ({ events }: LiveClient) => events.map(({ type }) => type);
-const errorsOf = ({ events }: LiveClient) => events.filter(({ type }) => type === "error").map((event) => objectAt(event, "error"));
+const errorsOf = ({ events }: LiveClient) =>
+  events.filter(({ type }) => type === "error").map((event) => objectAt(event, "error"));
 
 async function endSession(harness: Harness, client: LiveClient): Promise<void> {
   client.leave();
@@ -54,7 +64,7 @@ async function endSession(harness: Harness, client: LiveClient): Promise<void> {
   expect(harness.context.live.open).toBe(0);
 }
 
-describe("choices 13: a Realtime session at a host of Realtime", () => {
+describe("decision 0116: a Realtime session at a host of Realtime", () => {
   test("frames pass as they came, with the session's id on the first", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);
@@ -138,7 +148,9 @@ describe("choices 13: a Realtime session at a host of Realtime", () => {
     expect(host.ofType("input_audio_buffer.append")).toHaveLength(1);
     await endSession(harness, client);
     const rows = await harness.storage.query("SELECT outcome, cost_nano_usd FROM receipts");
-    expect(rows.map((row) => ({ ...row }))).toMatchObject([{ outcome: "budget_exhausted", cost_nano_usd: REALTIME_COST }]);
+    expect(rows.map((row) => ({ ...row }))).toMatchObject([
+      { outcome: "budget_exhausted", cost_nano_usd: REALTIME_COST },
+    ]);
   });
 
   test("H26: to hang up in the middle of a turn is not free", async () => {
@@ -191,7 +203,13 @@ describe("choices 13: a Realtime session at a host of Realtime", () => {
       item_id: "item_1",
       content_index: 0,
       transcript: "Is it so?",
-      usage: { type: "tokens", total_tokens: 15, input_tokens: 10, output_tokens: 5, input_token_details: { audio_tokens: 10, text_tokens: 0 } },
+      usage: {
+        type: "tokens",
+        total_tokens: 15,
+        input_tokens: 10,
+        output_tokens: 5,
+        input_token_details: { audio_tokens: 10, text_tokens: 0 },
+      },
     };
     host.say(transcribed);
     await beginTurn(harness, client);
@@ -200,7 +218,10 @@ describe("choices 13: a Realtime session at a host of Realtime", () => {
     host.say(transcribed);
     await endSession(harness, client);
     const receipts = await harness.receipts();
-    expect(receipts.map(({ cost_nano_usd }) => cost_nano_usd - REALTIME_COST)).toEqual([50_000, 50_000 - REALTIME_COST]);
+    expect(receipts.map(({ cost_nano_usd }) => cost_nano_usd - REALTIME_COST)).toEqual([
+      50_000,
+      50_000 - REALTIME_COST,
+    ]);
   });
 
   test("another model within the session is refused, and the same one is renamed", async () => {
@@ -236,8 +257,12 @@ describe("choices 13: a Realtime session at a host of Realtime", () => {
   });
 });
 
-describe("choices 13: what is refused before the upgrade", () => {
-  const refused = async (path: string, options: { key?: string; headers?: Record<string, string> } = {}, script?: HostScript) => {
+describe("decision 0116: what is refused before the upgrade", () => {
+  const refused = async (
+    path: string,
+    options: { key?: string; headers?: Record<string, string> } = {},
+    script?: HostScript,
+  ) => {
     const harness = await startHarness();
     if (script !== undefined) harness.sockets.play(script);
     return harness.openLive(path, options).then(
@@ -260,8 +285,18 @@ describe("choices 13: what is refused before the upgrade", () => {
     expect(await refused(PATH, {}, { asked: (host) => host.refuse(401) })).toMatch(/^502 .*upstream_credentials/);
     expect(await refused(PATH, {}, { asked: (host) => host.refuse() })).toMatch(/^502 .*upstream_failed/);
     expect(await refused(PATH, {}, { asked: () => {} })).toMatch(/^504 /);
-    const error = { type: "error", event_id: "e", error: { type: "invalid_request_error", code: "invalid_model", message: "No such model." } };
-    expect(await refused(PATH, {}, { asked: (host) => (host.accept(), host.say(error)) })).toMatch(/^400 .*No such model/);
+    const error = {
+      type: "error",
+      event_id: "e",
+      error: { type: "invalid_request_error", code: "invalid_model", message: "No such model." },
+    };
+    const rejects: HostScript = {
+      asked: (host) => {
+        host.accept();
+        host.say(error);
+      },
+    };
+    expect(await refused(PATH, {}, rejects)).toMatch(/^400 .*No such model/);
   });
 
   test("another offer is tried until a session is open, and the first receipt shows it", async () => {
@@ -293,7 +328,7 @@ describe("choices 13: what is refused before the upgrade", () => {
   });
 });
 
-describe("choices 13: client secrets", () => {
+describe("decision 0116: client secrets", () => {
   const makeSecret = async (harness: Harness, body: object, key?: string) =>
     await harness.post("/v1/realtime/client_secrets", body, key);
 
@@ -310,7 +345,9 @@ describe("choices 13: client secrets", () => {
     expect(JSON.stringify(await harness.storage.query("SELECT * FROM live_secrets"))).not.toContain("brief");
 
     const { client, host } = await openSession(harness, "/v1/realtime", { key: value });
-    expect(host.ofType("session.update").map((event) => stringAt(objectAt(event, "session"), "instructions"))).toEqual(["Be brief."]);
+    expect(host.ofType("session.update").map((event) => stringAt(objectAt(event, "session"), "instructions"))).toEqual([
+      "Be brief.",
+    ]);
     await harness.clock.pass(70_000);
     await beginTurn(harness, client);
     host.say(realtime.done("resp_1"));
@@ -338,7 +375,9 @@ describe("choices 13: client secrets", () => {
     const made = await makeSecret(harness, { session: { model: "test/realtime" } });
     const { value } = JSON.parse(made.text);
     expect(harness.openLive("/v1/realtime?model=test/both", { key: value })).rejects.toThrow(/^403 /);
-    expect((await harness.post("/v1/chat/completions", { model: "test/realtime", messages: [] }, value)).status).toBe(401);
+    expect((await harness.post("/v1/chat/completions", { model: "test/realtime", messages: [] }, value)).status).toBe(
+      401,
+    );
     expect((await makeSecret(harness, { session: { model: "test/realtime" } }, value)).status).toBe(401);
     expect(harness.openLive("/v1/responses", { key: value })).rejects.toThrow(/^401 /);
   });
@@ -347,7 +386,9 @@ describe("choices 13: client secrets", () => {
     const harness = await startHarness();
     const session = { model: "test/realtime" };
     for (const seconds of [9, 601, 60.5])
-      expect((await makeSecret(harness, { session, expires_after: { anchor: "created_at", seconds } })).status).toBe(400);
+      expect((await makeSecret(harness, { session, expires_after: { anchor: "created_at", seconds } })).status).toBe(
+        400,
+      );
     expect((await makeSecret(harness, {})).status).toBe(400);
     expect((await makeSecret(harness, { session: { type: "transcription" } })).status).toBe(400);
     expect((await makeSecret(harness, { session: { model: "test/none" } })).status).toBe(404);

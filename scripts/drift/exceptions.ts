@@ -612,8 +612,8 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "HTTP",
-    reason: "The gateway has its own request ids, and the betas of this header belong to APIs that are not served.",
-    names: { header: ["openai-beta", "x-client-request-id"] },
+    reason: "The gateway has its own request ids.",
+    names: { header: ["x-client-request-id"] },
   },
   {
     vendor: "Anthropic",
@@ -653,8 +653,16 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "HTTP",
-    reason: "Live connections.",
-    names: { endpoint: ["/v1/live", "/v1/realtime"] },
+    reason: "Live connections other than conversations with a model: calls, translations, transcriptions.",
+    names: {
+      endpoint: [
+        "/v1/live",
+        "/v1/realtime/calls",
+        "/v1/realtime/sessions",
+        "/v1/realtime/transcription_sessions",
+        "/v1/realtime/translations",
+      ],
+    },
   },
   {
     vendor: "OpenAI",

@@ -1,4 +1,6 @@
+import { live } from "./live/index.ts";
 import type { LiveDialect, LiveDialectName } from "./live-dialect.ts";
+import { realtime } from "./realtime/index.ts";
 
 /** The protocols of live connections. */
-export const LIVE_DIALECTS = {} as Readonly<Record<LiveDialectName, LiveDialect>>;
+export const LIVE_DIALECTS: Readonly<Record<LiveDialectName, LiveDialect>> = { realtime, live };

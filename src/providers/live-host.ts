@@ -6,7 +6,7 @@ import type { LiveDialectName } from "../dialects/live-dialect.ts";
 export interface LiveHost {
   /** The path and query below the base URL. */
   path: (model: string, settings: ProviderSettings) => string;
-  /** The model as the protocol writes it; absent: as the offer does. */
+  /** The whole name of the model, where the protocol has a longer one than the offer. */
   model?: (model: string, settings: ProviderSettings) => string;
   quirks?: Partial<LiveQuirks>;
   /** Used only for offers that name the protocol. */
@@ -22,7 +22,7 @@ export const REALTIME_HOST: LiveHost = { path: (model) => `/realtime?${query(mod
 
 const GEMINI_LIVE_PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
 
-export const LIVE_HOST: LiveHost = { path: () => GEMINI_LIVE_PATH, model: (model) => `models/${model}` };
+export const LIVE_HOST: LiveHost = { path: () => GEMINI_LIVE_PATH };
 
 /** For offers that name a protocol at a provider that declares none: many hosts imitate the vendors' addresses. */
 export const USUAL_LIVE_HOSTS: LiveHosts = {

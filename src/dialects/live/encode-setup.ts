@@ -10,6 +10,7 @@ import { genaiCodec } from "../genai/codec.ts";
 import { DEFAULT_GENAI_QUIRKS, type GenaiQuirks } from "../genai/quirks.ts";
 import { FIELD_NAMES } from "../genai/request/field-names.ts";
 import { voiceOf } from "../session/voices.ts";
+import { modelResource } from "./model-resource.ts";
 
 export interface SetupScope {
   /** The client speaks this protocol too. */
@@ -54,7 +55,7 @@ export function encodeSetup(settings: LiveSettings, scope: SetupScope): EncodedS
   const transcribes = settings.outputTranscription ?? !own;
   const input = encodeInputConfig(settings, scope);
   const setup = {
-    model: `models/${upstreamModel}`,
+    model: modelResource(upstreamModel),
     generationConfig,
     ...withoutAbsent({
       systemInstruction: body["systemInstruction"],

@@ -1,11 +1,12 @@
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { LiveMarks } from "../live-dialect.ts";
+import { modelResource } from "./model-resource.ts";
 
 /** What changes in the frames of a native session. */
 export const native = {
   /** The model is in the first message only. A name that begins otherwise than `models/` is the host's long form, and becomes the short one. */
   command(frame: string, upstreamModel: string): string {
-    return changeValue(frame, ["setup", "model"], () => JSON.stringify(`models/${upstreamModel}`));
+    return changeValue(frame, ["setup", "model"], () => JSON.stringify(modelResource(upstreamModel)));
   },
 
   /** Clients know the session by the field that the protocol has for it. Neither receipts nor models are in its messages. */

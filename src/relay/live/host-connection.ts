@@ -8,7 +8,14 @@ import { connectionFailure } from "../attempt/connection-failure.ts";
 /** What a session is told of its host. */
 export interface HostReceiver {
   hostFrame(frame: string): void;
-  hostEnded(end: SocketEnd): void;
+  hostEnded(end: HostEnd): void;
+}
+
+/** How a host has ended its connection. */
+export interface HostEnd {
+  readonly failure: GatewayError;
+  /** Its own code and reason, if it has closed the connection properly. */
+  readonly close: { readonly code: number; readonly reason: string } | undefined;
 }
 
 const utf8 = new TextDecoder();
@@ -63,7 +70,7 @@ export class HostConnection implements SocketReceiver {
   listen(receiver: HostReceiver): void {
     this.#receiver = receiver;
     for (const frame of this.#early.splice(0)) receiver.hostFrame(frame);
-    if (this.#end !== undefined) receiver.hostEnded(this.#end);
+    if (this.#end !== undefined) receiver.hostEnded(hostEnd(this.#end));
   }
 
   send(frames: readonly string[]): void {
@@ -127,7 +134,7 @@ export class HostConnection implements SocketReceiver {
     this.#end = end;
     this.#opening.reject(endFailure(end));
     this.#waiting?.resolve();
-    this.#receiver?.hostEnded(end);
+    this.#receiver?.hostEnded(hostEnd(end));
   }
 }
 
@@ -137,8 +144,13 @@ const ABOUT_CREDENTIALS = /api.?key|credential|unauth|permission|denied|billing|
 const NOT_FOUND = /not found|not supported|no longer available/i;
 const BUSY: ReadonlySet<number> = new Set([1012, 1013]);
 
+const hostEnd = (end: SocketEnd): HostEnd => ({
+  failure: endFailure(end),
+  close: isClean(end) ? { code: end.code, reason: end.reason } : undefined,
+});
+
 /** Why a host has closed a connection, or not opened it. */
-export function endFailure(end: SocketEnd): GatewayError {
+function endFailure(end: SocketEnd): GatewayError {
   const { code, reason, refused } = end;
   if (refused?.status !== undefined) {
     const message = `The provider refused the connection with HTTP ${refused.status}.`;
@@ -154,7 +166,8 @@ export function endFailure(end: SocketEnd): GatewayError {
     const kind = NOT_FOUND.test(reason) ? "not_found" : "invalid_request";
     return new GatewayError(kind, reason, { failure });
   }
-  if (BUSY.has(code)) return new GatewayError("overloaded", "The provider is overloaded. Try again shortly.", { failure });
+  if (BUSY.has(code))
+    return new GatewayError("overloaded", "The provider is overloaded. Try again shortly.", { failure });
   const how = isClean(end) ? ` with the code ${code}` : "";
   return new GatewayError("upstream_failed", `The provider closed the connection${how}.`, { failure });
 }

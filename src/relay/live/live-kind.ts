@@ -1,14 +1,15 @@
 import type { Billable } from "../../canon/billable.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { Resolved } from "../../catalogue/catalogue.ts";
+import { completionTokens, promptTokens } from "../../canon/usage.ts";
+import type { Catalogue, Resolved } from "../../catalogue/catalogue.ts";
 import { discounted } from "../../catalogue/discounted.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
-import { completionTokens, promptTokens } from "../../canon/usage.ts";
 import type { LiveTarget } from "../../routing/target.ts";
 import type { IncomingRequest } from "../call.ts";
-import { countsUse } from "../request/estimate-use.ts";
 import type { BilledOffer } from "../request/check-billing.ts";
+import { countsUse } from "../request/estimate-use.ts";
 import type { CallKind, FittedRequest, ReadRequest } from "../request/read-request.ts";
+import { findOffer } from "../settle/bill-usage.ts";
 import { discountAt } from "../settle/discount.ts";
 import { type LiveCaller, laneOf } from "./live-caller.ts";
 
@@ -51,6 +52,20 @@ export function liveKind(turn: AskedTurn): CallKind<IncomingRequest, ReadRequest
     streams: () => true,
   };
 }
+
+const TRANSCRIPTION = "transcription:";
+
+/** Without the models that write down what the user says if they have a price at the session's provider: their usage is billed at it. */
+export const withoutPricedModels = (
+  billables: readonly Billable[],
+  { offer: { provider } }: LiveTarget,
+  catalogue: Catalogue,
+): readonly Billable[] =>
+  billables.filter(({ name }) => {
+    if (!name.startsWith(TRANSCRIPTION)) return true;
+    const found = findOffer(catalogue, provider, name.slice(TRANSCRIPTION.length));
+    return found === undefined || Object.keys(found.offer.pricings).length === 0;
+  });
 
 /** The only offer of a session, and what its host is sent. */
 export const billedOffer = (caller: LiveCaller, target: LiveTarget): BilledOffer => ({

@@ -4,7 +4,13 @@ import type { LiveAudioFormat } from "../../canon/live.ts";
 import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
-import { type CorrectedUsage, completionTokens, type Usage, type UsagePass, type UsageSource } from "../../canon/usage.ts";
+import {
+  type CorrectedUsage,
+  completionTokens,
+  type Usage,
+  type UsagePass,
+  type UsageSource,
+} from "../../canon/usage.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { LiveTarget } from "../../routing/target.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";
@@ -139,6 +145,20 @@ export class LiveTurn implements AttemptRecord {
     if (this.#firstContentAtMs !== undefined) return;
     this.#firstContentAtMs = this.heardAtMs;
     this.#call.timer.to("stream");
+  }
+
+  /** Nothing was asked of the host. There is no receipt, unless one was announced in the ledger. */
+  withdraw(): void {
+    if (this.#gateway.intents) {
+      void this.settle({ outcome: "ok", whole: true, usage: undefined });
+      return;
+    }
+    this.#settled = Promise.resolve();
+    const { admission, memory, client } = this.#call;
+    this.#gateway.runningCalls--;
+    admission.release({ costNanoUsd: 0, tokens: 0 });
+    memory.release();
+    client.release();
   }
 
   /** Writes the receipt. Resolves when it is committed. Only the first ending counts. */

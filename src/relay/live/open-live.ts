@@ -1,7 +1,7 @@
+import { withTimeout } from "../../base/with-timeout.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { LiveEvent } from "../../canon/live.ts";
 import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
-import { withTimeout } from "../../base/with-timeout.ts";
 import { traitsOf } from "../../catalogue/offer-traits.ts";
 import { LIVE_DIALECTS } from "../../dialects/live-dialects.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";

@@ -115,6 +115,12 @@ export class SessionTurns {
     this.#listener.begun();
   }
 
+  /** The host was not asked for the turn that was admitted last. */
+  withdraw(): void {
+    this.#pending.pop()?.withdraw();
+    this.#listener.over();
+  }
+
   #takeOpening(): readonly OfferTried[] {
     const opening = this.#opening;
     this.#opening = [];

@@ -26,7 +26,9 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
   const client = new ClientPresence(request, connection, gateway.watchdog);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
   try {
-    const entry = (incoming.isDone ? gateway.admissions.enterDone(principal) : incoming.line?.enter()) ?? (await enterShared(principal, startedAtMs, gateway));
+    const entry =
+      (incoming.isDone ? gateway.admissions.enterDone(principal) : incoming.line?.enter()) ??
+      (await enterShared(principal, startedAtMs, gateway));
     return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(principal) };
   } catch (refusal) {
     client.release();

@@ -23,6 +23,7 @@ import {
 } from "./conversations.ts";
 import { batchEmbedContents, createEmbeddings, embedContent } from "./embeddings.ts";
 import { downloadFile, getFile, headFile } from "./files.ts";
+import { openGeminiLive } from "./gemini-live.ts";
 import {
   batchGenerateContent,
   cancelGenaiBatch,
@@ -30,7 +31,6 @@ import {
   listGenaiBatches,
   showGenaiBatch,
 } from "./genai-batches.ts";
-import { openGeminiLive } from "./gemini-live.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
 import { openResponses } from "./live-responses.ts";

@@ -29,16 +29,20 @@ const open: Handler = async (routed, context) => {
   requireUpgrade(routed, "GET /v1/realtime opens a WebSocket and needs the header Upgrade: websocket.");
   refuseOtherSessions(query);
   const model = query.get("model") ?? opened.model;
-  if (!model)
-    throw new GatewayError("invalid_request", "model is missing: add ?model= to the URL.", { path: "model" });
+  if (!model) throw new GatewayError("invalid_request", "model is missing: add ?model= to the URL.", { path: "model" });
   if (opened.model !== undefined && model !== opened.model)
     throw new GatewayError("forbidden", `This client secret is for the model ${opened.model} only.`, { path: "model" });
-  const isOlder = offered.includes(BETA_PROTOCOL) || request.headers.get("openai-beta")?.includes("realtime=v1") === true;
+  const isOlder =
+    offered.includes(BETA_PROTOCOL) || request.headers.get("openai-beta")?.includes("realtime=v1") === true;
   const { id, release } = await countSession(principal, gateway);
   const { caller } = opened;
   const client = { id, release, caller, principal, dialect: PROTOCOL, isOlder, model, ...opened.start } as const;
   try {
-    const session = await beginRelayed(routed, client, new OpeningPresence(request.signal), { gateway, live, publicUrl });
+    const session = await beginRelayed(routed, client, new OpeningPresence(request.signal), {
+      gateway,
+      live,
+      publicUrl,
+    });
     const chosen: Record<string, string> = offered.includes(PROTOCOL) ? { "sec-websocket-protocol": PROTOCOL } : {};
     try {
       return upgrade(connection, session, { "x-trivium-session": id, ...chosen });
@@ -57,7 +61,8 @@ async function authenticate(routed: RoutedRequest, offered: readonly string[], {
   const { request, query, dialect, connection } = routed;
   const { address } = connection;
   const inProtocol = offered.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
-  const credential = credentialOf(request, query, dialect) ?? request.headers.get("api-key")?.trim() ?? inProtocol ?? "";
+  const credential =
+    credentialOf(request, query, dialect) ?? request.headers.get("api-key")?.trim() ?? inProtocol ?? "";
   if (credential.startsWith(LIVE_SECRET_PREFIX)) {
     const { principal, model, session } = await openLiveSecret(storage, credential, connection, gateway);
     await countRequest(principal, gateway);

@@ -9,7 +9,7 @@ import { readRouting } from "../../dialects/reading/read-routing.ts";
 import type { ClientPresence } from "../../relay/call.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { LiveCaller } from "../../relay/live/live-caller.ts";
-import { billedOffer } from "../../relay/live/live-kind.ts";
+import { billedOffer, withoutPricedModels } from "../../relay/live/live-kind.ts";
 import { openLive } from "../../relay/live/open-live.ts";
 import { checkBilling } from "../../relay/request/check-billing.ts";
 import { resolveRouting } from "../../relay/request/resolve-routing.ts";
@@ -60,7 +60,11 @@ export async function beginRelayed(
   const live = callerOf(routed, client, { resolved, naming, publicUrl });
   checkFrames(protocol, live, [...(first === undefined ? [] : [first]), ...(commands ?? [])], gateway);
   const wanted = readRouting({}, request.headers);
-  const routing = resolveRouting(wanted, { incoming: { naming, dialect: live.incoming.dialect }, principal, model }, gateway);
+  const routing = resolveRouting(
+    wanted,
+    { incoming: { naming, dialect: live.incoming.dialect }, principal, model },
+    gateway,
+  );
   const opening = { caller: live, routing, client: presence };
   const opened = await openLive(first === undefined ? opening : { ...opening, first }, gateway);
   const { clock, random, snapshot } = gateway;
@@ -138,14 +142,10 @@ export function checkFrames(
   const billables = frames.flatMap((frame) => protocol.check(frame)?.billables ?? []);
   if (billables.length === 0) return;
   const { model, offers } = live.resolved;
-  const targets = gateway.snapshot.targets.live(model, offers);
   const caller = { principal: live.principal(), door: live.incoming.door };
-  checkBilling(
-    billables,
-    caller,
-    targets.map((target) => billedOffer(live, target)),
-    gateway,
-  );
+  const { targets, catalogue } = gateway.snapshot;
+  for (const target of targets.live(model, offers))
+    checkBilling(withoutPricedModels(billables, target, catalogue), caller, [billedOffer(live, target)], gateway);
 }
 
 /** A client that may disconnect before its session is open. */

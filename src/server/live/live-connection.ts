@@ -20,7 +20,7 @@ export interface OpenedBy {
 
 /** Close codes (RFC 6455, section 7.4.1). Official SDKs reconnect by themselves after 1001, and only then of these. */
 export const NORMAL = 1000;
-export const GOING_AWAY = 1001;
+const GOING_AWAY = 1001;
 export const POLICY = 1008;
 export const FAILED = 1011;
 
@@ -261,7 +261,10 @@ function cutBytes(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_REASON) return text;
   // A character that was cut in half is left out.
-  return bytes.subarray(0, MAX_REASON).toString().replace(/\uFFFD+$/, "");
+  return bytes
+    .subarray(0, MAX_REASON)
+    .toString()
+    .replace(/\uFFFD+$/, "");
 }
 
 export const keyRevoked = (): GatewayError =>

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "../../access/principal.ts";
-import { checkCallerNetwork, type Caller } from "../../access/scopes.ts";
+import { type Caller, checkCallerNetwork } from "../../access/scopes.ts";
 import { Sealer } from "../../answers/sealer.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -80,5 +80,8 @@ export async function openLiveSecret(
 export function keyOfSecret(keyId: string, { keys }: Pick<Gateway, "keys">): Principal {
   const principal = keys.current(keyId);
   if (principal !== undefined) return principal;
-  throw new GatewayError("unauthenticated", "The API key that made this client secret has been revoked or has expired.");
+  throw new GatewayError(
+    "unauthenticated",
+    "The API key that made this client secret has been revoked or has expired.",
+  );
 }

@@ -5,14 +5,13 @@ import type { LiveClientCodec, LiveCommand, LiveEvent } from "../../canon/live.t
 import type { LiveDialect, LiveFrameCheck } from "../../dialects/live-dialect.ts";
 import { refuseNotes } from "../../relay/attempt/refuse-notes.ts";
 import type { Gateway } from "../../relay/gateway.ts";
-import { endFailure, type HostConnection, type HostReceiver } from "../../relay/live/host-connection.ts";
+import type { HostConnection, HostEnd, HostReceiver } from "../../relay/live/host-connection.ts";
 import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
-import { billedOffer } from "../../relay/live/live-kind.ts";
+import { billedOffer, withoutPricedModels } from "../../relay/live/live-kind.ts";
 import { hostSilent } from "../../relay/live/live-turn.ts";
 import type { OpenedSession } from "../../relay/live/open-live.ts";
 import { SessionTurns } from "../../relay/live/session-turns.ts";
 import { checkBilling } from "../../relay/request/check-billing.ts";
-import { isClean, type SocketEnd } from "../../wire/connect.ts";
 import { FAILED, LiveConnection, LOW_BYTES, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn } from "./live-socket.ts";
@@ -97,8 +96,11 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     super.opened(socket, run);
     const { frames, events } = this.#opened;
     const { first, commands = [] } = this.#start;
-    for (const event of events) this.#turns.learn(event);
     if (first !== undefined) this.#begin(first);
+    for (const event of events) {
+      this.#turns.learn(event);
+      if (this.#isNative) this.#inform(event);
+    }
     if (this.#isNative) for (const frame of frames) this.#pass(frame, events);
     else for (const event of events) this.#show(event);
     for (const command of commands) this.received(command);
@@ -118,7 +120,12 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #noteSettings(text: string): void {
     this.#turns.context.settingsCharacters = text.length;
     const { billables } = this.#by.dialect.check(text) ?? {};
-    if (billables !== undefined) this.#turns.billables = billables;
+    if (billables !== undefined) this.#turns.billables = this.#ofUnknownPrice(billables);
+  }
+
+  /** Those that are not models with prices of their own. */
+  #ofUnknownPrice(billables: readonly Billable[]): readonly Billable[] {
+    return withoutPricedModels(billables, this.#host.target, this.gateway.snapshot.catalogue);
   }
 
   /** The handshake of the client has failed. */
@@ -190,7 +197,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.#refuse(thrown, eventIdIn(text));
       return undefined;
     }
-    if (commands.some(({ type }) => type === "respond")) return this.#ask(text, commands, check?.billables ?? []);
+    if (commands.some(({ type }) => type === "respond"))
+      return this.#ask(text, commands, this.#ofUnknownPrice(check?.billables ?? []));
     this.#forward(text, commands);
     return undefined;
   }
@@ -207,7 +215,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const unknown = commands.flatMap((command): Billable[] =>
       command.type === "unknown" && this.#isNative ? [{ kind: "tool", name: command.name, path: "type" }] : [],
     );
-    const billables = [...(check?.billables ?? []), ...unknown];
+    const billables = this.#ofUnknownPrice([...(check?.billables ?? []), ...unknown]);
     if (billables.length === 0) return;
     const caller = { principal: live.principal(), door: live.incoming.door };
     checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
@@ -225,8 +233,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     } catch (thrown) {
       this.#refuse(thrown, eventId);
       // What came in the same frame is part of the conversation, if it can be sent alone.
-      if (!this.#isNative)
-        for (const command of commands) if (command.type !== "respond") this.#carry(command);
+      if (!this.#isNative) for (const command of commands) if (command.type !== "respond") this.#carry(command);
       return;
     }
     if (this.#isLeft) {
@@ -263,6 +270,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       if (notes.length > 0 && (this.#by.strict || this.opener.strict)) refuseNotes(notes);
       this.#turns.note(notes);
       this.#host.send(step.frames);
+      // The host is asked later, if at all: the turn is then admitted when it begins.
+      if (command.type === "respond" && step.frames.length + step.events.length === 0) this.#turns.withdraw();
       void this.#followAndShow(step.events, 0);
     } catch (thrown) {
       this.#refuse(thrown, command.eventId);
@@ -351,10 +360,25 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #followFrom(events: readonly LiveEvent[], at: number): Promise<void> | undefined {
     for (let index = at; index < events.length; index++) {
       const event = events[index];
-      const work = event && this.#follow(event);
-      if (work !== undefined) return work.then(() => this.#followFrom(events, index + 1));
+      if (event === undefined) continue;
+      const work = this.#follow(event);
+      if (work !== undefined) {
+        return work.then(() => {
+          this.#inform(event);
+          return this.#followFrom(events, index + 1);
+        });
+      }
+      this.#inform(event);
     }
     return undefined;
+  }
+
+  /** Errors that the gateway itself reports depend on whether a turn is open for the client. */
+  #inform(event: LiveEvent): void {
+    const { client } = this.#by;
+    if (event.type === "ready") client.encode({ type: "settings-applied", settings: event.settings });
+    else if ((event.type === "turn-began" || event.type === "turn-ended") && !this.#refused.has(event.id))
+      client.encode(event);
   }
 
   #follow(event: LiveEvent): Promise<void> | undefined {
@@ -399,23 +423,24 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     }
   }
 
-  /** False if the protocol of the host has no way to end a turn. */
+  /** False if the host has no way to end the turn. */
   #cancelAtHost(turnId: string): boolean {
-    const { frames } = this.#host.carry(this.#host.codec.encode({ type: "cancel", turnId }));
-    return frames.length > 0;
+    const { frames, events } = this.#host.carry(this.#host.codec.encode({ type: "cancel", turnId }));
+    if (this.#isNative) void this.#followFrom(events, 0);
+    else void this.#followAndShow(events, 0);
+    return frames.length > 0 || events.some(({ type }) => type === "turn-ended");
   }
 
-  hostEnded(end: SocketEnd): void {
-    const { provider } = this.#host.target;
+  hostEnded({ failure, close }: HostEnd): void {
     if (this.#isLeft || this.isClosed) {
       this.#finish();
       return;
     }
     // The codes are those of the client's own protocol only if the host speaks it.
-    const isPassedOn = isClean(end) && this.#isNative;
-    const failure = provider.redactError(endFailure(end));
-    if (this.running > 0 || !isPassedOn) this.#lose(failure, isPassedOn && end.code !== NORMAL ? end.code : FAILED);
-    else this.closeWith(end.code, provider.redact(end.reason));
+    const passedOn = this.#isNative ? close : undefined;
+    if (this.running > 0 || passedOn === undefined)
+      this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code);
+    else this.closeWith(passedOn.code, this.#host.target.provider.redact(passedOn.reason));
   }
 
   /** What the host says cannot be read, or is that it gives up. */

@@ -101,9 +101,7 @@ export class ResponsesSession extends LiveConnection {
     this.#runningBytes += bytes;
     this.begins();
     const work = event.generates ? this.#ask(turn) : this.#prepare(turn);
-    void work
-      .catch((thrown: unknown) => this.#refuseFor(thrown, streamId))
-      .finally(() => this.#over(turn));
+    void work.catch((thrown: unknown) => this.#refuseFor(thrown, streamId)).finally(() => this.#over(turn));
   }
 
   async #ask(turn: ResponsesTurn): Promise<void> {

@@ -74,7 +74,8 @@ export class SetupSession implements SocketHandler {
       for (const frame of this.#waiting.splice(0)) session.message(frame);
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a session");
+      if (error.kind === "internal")
+        this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a session");
       const { frames, close } = this.#awaited.refuse(error);
       if (!this.#isOver) for (const frame of frames) this.#socket?.send(frame);
       this.#end(close);

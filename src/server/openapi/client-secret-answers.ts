@@ -24,7 +24,9 @@ export const ClientSecretRequest = Type.Object(
 export const ClientSecret = Type.Object(
   {
     value: Type.String({ description: "The secret, which begins with ek_. Use it in place of a key." }),
-    expires_at: Type.Integer({ description: "In Unix seconds. No session can be opened afterwards; open ones continue." }),
+    expires_at: Type.Integer({
+      description: "In Unix seconds. No session can be opened afterwards; open ones continue.",
+    }),
     session: Session,
   },
   { title: "ClientSecret" },

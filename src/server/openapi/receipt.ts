@@ -56,7 +56,10 @@ export const ReceiptAnswer = Type.Object(
       model: Type.String(),
       provider: Type.String(),
       upstream_model: Type.String(),
-      dialect: Type.Object({ client: Dialect, upstream: Type.Enum([...UPSTREAM_DIALECT_NAMES, ...LIVE_DIALECT_NAMES, "media", "service"]) }),
+      dialect: Type.Object({
+        client: Dialect,
+        upstream: Type.Enum([...UPSTREAM_DIALECT_NAMES, ...LIVE_DIALECT_NAMES, "media", "service"]),
+      }),
       lane: Type.Enum(["native", "translated"]),
       stream: Type.Boolean(),
       stop: nullable(Type.Object({ unified: Type.String(), raw: Type.String() })),

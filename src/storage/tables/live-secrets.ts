@@ -22,10 +22,13 @@ export async function insertLiveSecret(
   await queries.query("DELETE FROM live_secrets WHERE expires_at_ms <= ?", [nowMs]);
   const [row] = await queries.query("SELECT COUNT(*) AS valid FROM live_secrets WHERE key_id = ?", [keyId]);
   if (row !== undefined && number(row, "valid") >= most) return false;
-  await queries.query(
-    "INSERT INTO live_secrets (hash, key_id, model, session, expires_at_ms) VALUES (?, ?, ?, ?, ?)",
-    [hash, keyId, model, session, expiresAtMs],
-  );
+  await queries.query("INSERT INTO live_secrets (hash, key_id, model, session, expires_at_ms) VALUES (?, ?, ?, ?, ?)", [
+    hash,
+    keyId,
+    model,
+    session,
+    expiresAtMs,
+  ]);
   return true;
 }
 

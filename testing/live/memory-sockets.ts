@@ -1,5 +1,5 @@
-import type { JsonObject } from "../src/base/json.ts";
-import type { Connect, HostSocket, SocketReceiver, SocketRequest } from "../src/wire/connect.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import type { Connect, HostSocket, SocketReceiver, SocketRequest } from "../../src/wire/connect.ts";
 
 /** A host's side of a WebSocket, as a test plays it. */
 export class MemoryHost implements HostSocket {

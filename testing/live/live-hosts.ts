@@ -88,7 +88,14 @@ export const realtime = {
           format: { type: "audio/pcm", rate: 24_000 },
           transcription: null,
           noise_reduction: null,
-          turn_detection: { type: "server_vad", threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 200, create_response: true, interrupt_response: true },
+          turn_detection: {
+            type: "server_vad",
+            threshold: 0.5,
+            prefix_padding_ms: 300,
+            silence_duration_ms: 200,
+            create_response: true,
+            interrupt_response: true,
+          },
         },
         output: { format: { type: "audio/pcm", rate: 24_000 }, voice: "alloy", speed: 1 },
       },
@@ -155,7 +162,12 @@ export function realtimeHost({ answers = false, usage = REALTIME_USAGE as object
       }
       if (type !== "response.create" || !answers) return;
       const id = `resp_${++turns}`;
-      host.say(realtime.began(id), realtime.text(id, "It is so."), realtime.audio(id, 1), realtime.done(id, "completed", usage));
+      host.say(
+        realtime.began(id),
+        realtime.text(id, "It is so."),
+        realtime.audio(id, 1),
+        realtime.done(id, "completed", usage),
+      );
     },
   };
 }
@@ -192,7 +204,9 @@ export const live = {
     serverContent: { turnComplete: true },
     ...(usageMetadata && { usageMetadata }),
   }),
-  setup: (model: string) => ({ setup: { model: `models/${model}`, generationConfig: { responseModalities: ["AUDIO"] } } }),
+  setup: (model: string) => ({
+    setup: { model: `models/${model}`, generationConfig: { responseModalities: ["AUDIO"] } },
+  }),
   say: (text: string) => ({
     clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete: true },
   }),
