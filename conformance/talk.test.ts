@@ -36,6 +36,18 @@ async function run(folder: string, command: string[]) {
 const talk = (folder: string, ...args: string[]) => run(folder, [TRIVIUM, "talk", ...args]);
 const spokenIn = (path: string) => listen(readFileSync(path)).text;
 
+/** The receipts of a session, as an operator finds them. */
+async function receiptsOf(session: string): Promise<Record<string, unknown>[]> {
+  const headers = { authorization: `Bearer ${gateway.adminSecret}` };
+  for (;;) {
+    const answer = await fetch(`${gateway.adminUrl}/api/receipts?limit=100`, { headers });
+    const { data } = (await answer.json()) as { data: Record<string, unknown>[] };
+    const found = data.filter((receipt) => receipt["session_id"] === session);
+    if (found.length > 0) return found;
+    await Bun.sleep(50);
+  }
+}
+
 /** A recording of two channels at another rate than any protocol has. */
 function recording(text: string): Uint8Array {
   const { samples, rate } = sayAloud(text);
@@ -76,7 +88,12 @@ describe("trivium talk", () => {
       expect(told).toMatchObject({ model, heard: "What do you hear?", status: "completed", output: "a.wav" });
       expect(String(told["said"])).toContain("What do you hear?");
       expect(spokenIn(join(folder, "a.wav"))).toBe(String(told["said"]));
-      expect(Number(told["cost_usd"])).toBeGreaterThan(0);
+      const receipts = await receiptsOf(String(told["session"]));
+      expect(receipts.length).toBe(1);
+      const cost = Number(receipts[0]?.["cost_nano_usd"]);
+      expect(cost).toBeGreaterThan(0);
+      // The messages of the other protocol have no field for a receipt.
+      expect(told["cost_usd"]).toBe(protocol === "realtime" ? cost / 1e9 : null);
     }, 60_000);
   }
 

@@ -143,20 +143,21 @@ class Shown {
     process.stdout.write(printable(words));
   }
 
-  end({ firstSoundMs, usage, receipt, status }: TalkAnswer, { seconds, cost, output }: End): void {
+  end({ firstSoundMs, usage, session, receipt, status }: TalkAnswer, { seconds, cost, output }: End): void {
     if (this.#isSaying) process.stdout.write("\n");
     const first = firstSoundMs === undefined ? "" : `, the first after ${Math.round(firstSoundMs)} ms`;
     const tokens = `${usage.input ?? "?"} tokens in, ${usage.output ?? "?"} out`;
     const lines = [`${seconds.toFixed(1)} s of sound${first}; ${tokens}`];
     if (!status.startsWith("completed")) lines.push(`ended as ${status}`);
     if (receipt !== undefined) lines.push(`receipt ${receipt}${cost === undefined ? "" : `, $${cost.toFixed(6)}`}`);
+    else if (session !== undefined) lines.push(`session ${session}`);
     if (output !== undefined) lines.push(`written to ${output}`);
     for (const line of lines) process.stderr.write(`${this.#paint.dim(line)}\n`);
   }
 }
 
 const tellPrograms = (
-  { heard, said, firstSoundMs, usage, receipt, status }: TalkAnswer,
+  { heard, said, firstSoundMs, usage, session, receipt, status }: TalkAnswer,
   end: End & { model: string },
 ) => ({
   model: end.model,
@@ -166,6 +167,7 @@ const tellPrograms = (
   seconds: end.seconds,
   first_sound_ms: firstSoundMs === undefined ? null : Math.round(firstSoundMs),
   usage: { input_tokens: usage.input ?? null, output_tokens: usage.output ?? null },
+  session: session ?? null,
   receipt: receipt ?? null,
   cost_usd: end.cost ?? null,
   output: end.output ?? null,

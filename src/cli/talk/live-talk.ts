@@ -18,13 +18,14 @@ async function talk(socket: TalkSocket, request: TalkRequest): Promise<TalkAnswe
   await socket.send({ setup: setupOf(request) });
   let message = await socket.next();
   while (objectAt(message, "setupComplete") === undefined) message = await socket.next();
+  const session = stringAt(objectAt(message, "setupComplete"), "sessionId");
   const timing = { saidAtMs: performance.now() };
   const answer = read(socket, request, timing);
   // If it fails while the sound is sent, that is noticed below.
   answer.catch(() => {});
   await say(socket, request);
   timing.saidAtMs = performance.now();
-  return answer;
+  return { ...(await answer), session };
 }
 
 function setupOf({ model, instructions, voice }: TalkRequest): JsonObject {
@@ -54,18 +55,20 @@ async function say(socket: TalkSocket, { input, pace, signal }: TalkRequest): Pr
   if (!signal.aborted) await socket.send({ realtimeInput: { activityEnd: {} } });
 }
 
-async function read(socket: TalkSocket, request: TalkRequest, timing: { saidAtMs: number }): Promise<TalkAnswer> {
+async function read(
+  socket: TalkSocket,
+  request: TalkRequest,
+  timing: { saidAtMs: number },
+): Promise<Omit<TalkAnswer, "session">> {
   const { onHeard, onSaid } = request;
   const sound: Uint8Array[] = [];
   let heard = "";
   let said = "";
   let firstSoundMs: number | undefined;
   let usage: JsonObject | undefined;
-  let receipt: string | undefined;
   for (;;) {
     const message = await socket.next();
     usage = objectAt(message, "usageMetadata") ?? usage;
-    receipt = stringAt(objectAt(message, "triviumTurn"), "receipt") ?? receipt;
     const content = objectAt(message, "serverContent");
     heard += stringAt(objectAt(content, "inputTranscription"), "text") ?? "";
     const words = stringAt(objectAt(content, "outputTranscription"), "text") ?? "";
@@ -89,7 +92,8 @@ async function read(socket: TalkSocket, request: TalkRequest, timing: { saidAtMs
       firstSoundMs,
       usage: { input: numberAt(usage, "promptTokenCount"), output: numberAt(usage, "responseTokenCount") },
       status: reason === undefined ? "completed" : `completed (${reason})`,
-      receipt,
+      // The messages of this protocol have no field for it.
+      receipt: undefined,
     };
   }
 }

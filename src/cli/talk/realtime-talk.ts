@@ -45,6 +45,7 @@ class Turn {
   readonly #socket: TalkSocket;
   readonly #request: TalkRequest;
   readonly #sound: Uint8Array[] = [];
+  #session: string | undefined;
   #heard: string | undefined;
   #said = "";
   #saidAtMs: number | undefined;
@@ -78,6 +79,7 @@ class Turn {
     const { onHeard, onSaid } = this.#request;
     for (;;) {
       const event = await this.#socket.next();
+      this.#session ??= stringAt(event, "session_id");
       switch (stringAt(event, "type")) {
         case "error":
           await this.#takeError(event);
@@ -127,6 +129,7 @@ class Turn {
       firstSoundMs: this.#firstSoundMs,
       usage: { input: numberAt(usage, "input_tokens"), output: numberAt(usage, "output_tokens") },
       status: reason === undefined ? status : `${status} (${reason})`,
+      session: this.#session,
       receipt: stringAt(objectAt(response, "metadata"), "trivium_receipt"),
     };
   }

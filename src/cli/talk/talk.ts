@@ -28,6 +28,9 @@ export interface TalkAnswer {
   usage: { input: number | undefined; output: number | undefined };
   /** How it ended, such as `completed`. */
   status: string;
+  /** The session at the gateway, which its receipts name. */
+  session: string | undefined;
+  /** The receipt of the turn; undefined where the protocol has no field for it. */
   receipt: string | undefined;
 }
 
