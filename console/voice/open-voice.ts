@@ -23,21 +23,25 @@ const TRANSCRIBER = "gpt-4o-mini-transcribe";
 
 /** Browsers cannot send a key in a header of a WebSocket: the gateway gives a secret that is valid for a minute. */
 async function secretFor({ model, instructions, key }: Opening): Promise<string> {
-  const session = {
-    type: "realtime",
-    model,
-    ...(instructions === "" ? {} : { instructions }),
-    output_modalities: ["audio"],
-    audio: {
-      input: { format: FORMAT, turn_detection: null, transcription: { model: TRANSCRIBER } },
-      output: { format: FORMAT },
-    },
+  const own = await keyFor(key);
+  const ask = async (input: object) => {
+    const session = {
+      type: "realtime",
+      model,
+      ...(instructions === "" ? {} : { instructions }),
+      output_modalities: ["audio"],
+      audio: { input: { format: FORMAT, turn_detection: null, ...input }, output: { format: FORMAT } },
+    };
+    const request = { path: "/v1/realtime/client_secrets", body: { session } };
+    const response = await post(request, own, new AbortController().signal);
+    const answer = (await response.json()) as { value?: string; error?: { message?: string; param?: string | null } };
+    return { status: response.status, ...answer };
   };
-  const request = { path: "/v1/realtime/client_secrets", body: { session } };
-  const response = await post(request, await keyFor(key), new AbortController().signal);
-  const answer = (await response.json()) as { value?: string; error?: { message?: string } };
-  if (response.ok && answer.value !== undefined) return answer.value;
-  throw new Error(answer.error?.message ?? `The gateway answered with status ${response.status}.`);
+  let answer = await ask({ transcription: { model: TRANSCRIBER } });
+  // A key with a budget may not use a transcriber whose price is unknown: the user's own words are then not shown.
+  if (answer.status === 400 && answer.error?.message?.includes("transcription")) answer = await ask({});
+  if (answer.value !== undefined) return answer.value;
+  throw new Error(answer.error?.message ?? `The gateway answered with status ${answer.status}.`);
 }
 
 function socketFor(model: string, secret: string): WebSocket {

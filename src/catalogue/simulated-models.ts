@@ -222,6 +222,8 @@ const SIMULATED_LIVE: NonNullable<ProviderSummary["models"]> = (
   dialect,
   onlyByName: true,
   pricings: LIVE_PRICES,
+  // The simulator understands its own speech without another model.
+  tools: [{ name: "transcription:gpt-4o-mini-transcribe", unit: "call", usd: 0 }],
 }));
 
 /** Names that these models had before; they still work. */

@@ -50,10 +50,9 @@ const play = async (
   }
   const key = request.headers.get("x-trivium-play-key");
   if (key !== null) headers.set("authorization", `Bearer ${key}`);
-  return listener(
-    new Request(url.href, { method: request.method, headers, body: request.body, signal: request.signal }),
-    connection,
-  );
+  const { method, signal } = request;
+  const body = method === "GET" ? null : request.body;
+  return listener(new Request(url.href, { method, headers, body, signal }), connection);
 };
 
 const ANSWERS = [{ contentType: "*/*", description: "The response that a client would get." }];
