@@ -17,7 +17,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function giveWay(): Promise<void> {
+export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

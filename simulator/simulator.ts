@@ -7,8 +7,12 @@ import { bedrockHost } from "./hosts/bedrock/text/host.ts";
 import { compatibleHosts } from "./hosts/compatible/text/host.ts";
 import { StoredCaches } from "./hosts/google/stored-caches.ts";
 import { googleHost } from "./hosts/google/text/host.ts";
+import { ClientSecrets } from "./hosts/openai/realtime/client-secrets.ts";
+import { subprotocols } from "./hosts/openai/realtime/subprotocols.ts";
 import { openaiHost } from "./hosts/openai/text/host.ts";
 import type { Json } from "./json.ts";
+import { liveHosts } from "./live/hosts.ts";
+import type { LiveSession, LiveWire } from "./live/live-host.ts";
 import { mediaHostOf } from "./media/hosts.ts";
 import { MediaJobs } from "./media/jobs.ts";
 import { MediaLinks } from "./media/links.ts";
@@ -16,7 +20,7 @@ import type { MediaContext } from "./media/media-host.ts";
 import { StreamedAnswer } from "./media/streamed-answer.ts";
 import { makeVideo } from "./media-maker/make-video.ts";
 import type { MakeVideo } from "./media-maker/video-options.ts";
-import type { Ending } from "./play.ts";
+import { type Ending, giveWay, pause } from "./play.ts";
 import { serviceHostOf } from "./services/hosts.ts";
 import { StoredFiles } from "./stored-files.ts";
 import type { SimulatorState } from "./text/adapter.ts";
@@ -46,6 +50,8 @@ interface SimulatorOptions {
   makeVideo?: MakeVideo;
   /** Called with every request as soon as it has arrived. */
   onRequest?: (request: ReceivedRequest) => void;
+  /** Called with every message on a live connection. */
+  onLiveMessage?: (message: Json) => void;
 }
 
 export interface ReceivedRequest {
@@ -80,6 +86,8 @@ export const DEFAULT_SECRET_ACCESS_KEY = "simulated-secret-access-key";
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const decoder = new TextDecoder();
 const MAX_COUNTED_MODELS = 1_000;
+/** The longest frame of a live connection. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** The live counters. */
 class Counters {
@@ -146,12 +154,43 @@ function foreignTo(listeningHost: string): (request: Request) => boolean {
   return ({ headers }) => headers.has("origin") || !LOOPBACK.test(headers.get("host") ?? "");
 }
 
+const isUpgrade = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket";
+
 const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
 
-/** Results are fetched by their URL, which cannot be guessed. */
+/** Results are fetched by their URL, which cannot be guessed. Of live connections the key may be where no header can be set. */
 function carriesKey({ headers, url }: Request, key: string): boolean {
-  if (new URL(url).pathname.startsWith("/results/")) return true;
+  const { pathname, searchParams } = new URL(url);
+  if (pathname.startsWith("/results/")) return true;
+  if (isUpgrade(headers) && (searchParams.get("key") === key || subprotocols(headers).key === key)) return true;
   return KEY_HEADERS.some((name) => headers.get(name)?.replace(/^\w+ /, "") === key);
+}
+
+/** A live connection as the server keeps it. */
+interface ServedSession {
+  session: LiveSession;
+  ended: (how: Ending) => void;
+}
+
+class ServedWire implements LiveWire {
+  readonly #socket: Bun.ServerWebSocket<ServedSession>;
+
+  constructor(socket: Bun.ServerWebSocket<ServedSession>) {
+    this.#socket = socket;
+  }
+
+  send(frame: string | Uint8Array): void {
+    if (typeof frame === "string") this.#socket.sendText(frame);
+    else this.#socket.sendBinary(frame);
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  drop(): void {
+    this.#socket.terminate();
+  }
 }
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
@@ -168,8 +207,20 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
   const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);
   const links = new MediaLinks(nowMs);
+  const secrets = new ClientSecrets(nowMs);
+  let sessions = 0;
+  const liveHostOf = liveHosts(secrets, {
+    credentials,
+    acceptsToken: (token) => tokens.accepts(token),
+    nowMs,
+    wait: (ms, signal) => (ms === 0 ? giveWay() : pause(ms, signal)),
+    partDelayMs: state.tokenDelayMs,
+    countModel: (name) => counters.countModel(name),
+    nextSession: () => ++sessions,
+    onMessage: options.onLiveMessage,
+  });
   const hosts: Readonly<Record<string, Host>> = {
-    "/openai": openaiHost(credentials, nowMs),
+    "/openai": openaiHost(credentials, nowMs, secrets),
     "/anthropic": anthropicHost(credentials),
     "/gemini": googleHost("gemini", credentials, tokens, nowMs, state.caches),
     "/vertex": googleHost("vertex", credentials, tokens, nowMs, state.caches),
@@ -195,6 +246,34 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     }
   }
 
+  /** Opens a WebSocket. Undefined once it is open. */
+  function upgrade(request: Request): Response | undefined {
+    const url = new URL(request.url);
+    counters.last = {
+      method: "GET",
+      path: `${url.pathname}${url.search}`,
+      headers: Object.fromEntries(request.headers),
+      body: "",
+    };
+    options.onRequest?.(counters.last);
+    const requestId = `req_sim${(counters.requests + 1).toString().padStart(8, "0")}`;
+    const headers = { server: "trivium-simulator", "x-request-id": requestId };
+    try {
+      const accepted = liveHostOf({ url, headers: request.headers });
+      if (accepted === undefined) return Response.json({ error: "No host has a WebSocket here." }, { status: 404 });
+      const { session, protocol } = accepted;
+      if (protocol !== undefined) Object.assign(headers, { "sec-websocket-protocol": protocol });
+      const data: ServedSession = { session, ended: counters.begin() };
+      if (server.upgrade(request, { data, headers })) return undefined;
+      data.ended("client gone");
+      return Response.json({ error: "The handshake of the WebSocket is incomplete." }, { status: 400 });
+    } catch (error) {
+      counters.begin()("finished");
+      if (!(error instanceof HostError)) throw error;
+      return error.toResponse();
+    }
+  }
+
   const context = (): MediaContext => ({
     jobs: mediaJobs,
     links,
@@ -206,16 +285,27 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   });
 
   const isForeign = foreignTo(options.host ?? "127.0.0.1");
-  const server = Bun.serve({
+  const server = Bun.serve<ServedSession>({
     hostname: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
     // Silence is one of the things that are simulated.
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
+    websocket: {
+      idleTimeout: 0,
+      maxPayloadLength: MAX_FRAME_BYTES,
+      open: (ws) => ws.data.session.opened(new ServedWire(ws)),
+      message: (ws, frame) => ws.data.session.message(frame),
+      close: (ws) => {
+        ws.data.session.closed();
+        ws.data.ended("finished");
+      },
+    },
     async fetch(request) {
       if (isForeign(request))
         return new Response("This is Trivium's simulator; pages may not call it.\n", { status: 403 });
       if (options.closed && !carriesKey(request, options.apiKey ?? "")) return new Response(null, { status: 401 });
+      if (isUpgrade(request.headers)) return upgrade(request);
       const ended = counters.begin();
       const requestId = `req_sim${counters.requests.toString().padStart(8, "0")}`;
       const url = new URL(request.url);

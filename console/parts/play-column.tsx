@@ -4,9 +4,18 @@ import type { CatalogueModel, ReceiptDetail } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { decimal, duration, speed } from "../format/numbers.ts";
 import { samplesOf } from "../play/code.ts";
-import { type PlayRequest, type PlaySettings, type Protocol, protocolsOf, requestOf } from "../play/request.ts";
+import {
+  canTalk,
+  onlyTalks,
+  type PlayRequest,
+  type PlaySettings,
+  type Protocol,
+  protocolsOf,
+  requestOf,
+} from "../play/request.ts";
 import { type Progress, play } from "../play/send.ts";
 import { Choice, Code, State } from "./basics.tsx";
+import { VoicePanel } from "./voice-panel.tsx";
 
 export interface Common extends Omit<PlaySettings, "model" | "protocol"> {
   key: string;
@@ -20,8 +29,11 @@ interface ColumnProps {
   common: Common;
   name: string;
   onModel: (model: string) => void;
-  onProtocol: (protocol: Protocol) => void;
+  onProtocol: (protocol: Protocol | typeof VOICE) => void;
 }
+
+/** A conversation instead of a request. */
+const VOICE = "voice";
 
 type Tab = "answer" | "events" | "receipt" | "request" | "code";
 const TABS: readonly { value: Tab; name: string }[] = [
@@ -80,9 +92,11 @@ const Answer = ({ progress }: { progress: Progress }) => (
 
 /** One model, called in one protocol. */
 export function PlayColumn({ models, model, protocol: wanted, common, name, onModel, onProtocol }: ColumnProps) {
-  const kind = models.find(({ id }) => id === model)?.kind ?? "text";
-  const offered = protocolsOf(kind);
-  const protocol = offered.find((one) => one === wanted) ?? offered[0];
+  const found = models.find(({ id }) => id === model);
+  const requests = found !== undefined && onlyTalks(found) ? [] : protocolsOf(found?.kind ?? "text");
+  const offered = [...requests, ...(found !== undefined && canTalk(found) ? ([VOICE] as const) : [])];
+  const chosen = offered.find((one) => one === wanted) ?? offered[0];
+  const protocol = chosen === VOICE ? undefined : chosen;
   const [tab, setTab] = useState<Tab>("answer");
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
   const [receipt, setReceipt] = useState<ReceiptDetail | undefined>(undefined);
@@ -132,17 +146,17 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
         <label class="grow">
           <span class="unseen">Model</span>
           <select value={model} onChange={(event) => onModel(event.currentTarget.value)}>
-            {models.map(({ id, kind: of }) => (
-              <option key={id} value={id} disabled={protocolsOf(of).length === 0}>
-                {id}
-                {of === "text" ? "" : ` (${of})`}
+            {models.map((one) => (
+              <option key={one.id} value={one.id} disabled={protocolsOf(one.kind).length === 0 && !canTalk(one)}>
+                {one.id}
+                {one.kind === "text" ? "" : ` (${one.kind})`}
               </option>
             ))}
           </select>
         </label>
         <label>
           <span class="unseen">Protocol</span>
-          <select value={protocol ?? ""} onChange={(event) => onProtocol(event.currentTarget.value as Protocol)}>
+          <select value={chosen ?? ""} onChange={(event) => onProtocol(event.currentTarget.value as Protocol)}>
             {offered.map((one) => (
               <option key={one} value={one}>
                 {one}
@@ -150,7 +164,7 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
             ))}
           </select>
         </label>
-        {isRunning ? (
+        {chosen === VOICE ? null : isRunning ? (
           <button type="button" onClick={() => abort.current?.abort()}>
             Stop
           </button>
@@ -160,61 +174,67 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
           </button>
         )}
       </header>
-      <div class="padded-x">
-        <Choice label="View" options={TABS} value={tab} onChange={setTab} />
-        {progress && <Figures progress={progress} receipt={receipt} />}
-      </div>
-      <div class="play-body">
-        {tab === "answer" &&
-          (progress ? <Answer progress={progress} /> : <p class="muted">The response appears here.</p>)}
-        {tab === "request" && (
-          <>
-            <p class="small">
-              <code>POST {made?.path}</code>
-            </p>
-            <textarea
-              class="mono"
-              rows={14}
-              spellcheck={false}
-              aria-label="Request body"
-              value={body}
-              onInput={(event) => setEdited(event.currentTarget.value)}
-            />
-            {edited !== undefined && (
-              <button type="button" onClick={() => setEdited(undefined)}>
-                Reset
-              </button>
+      {chosen === VOICE ? (
+        <VoicePanel model={model} instructions={common.system} apiKey={common.key} />
+      ) : (
+        <>
+          <div class="padded-x">
+            <Choice label="View" options={TABS} value={tab} onChange={setTab} />
+            {progress && <Figures progress={progress} receipt={receipt} />}
+          </div>
+          <div class="play-body">
+            {tab === "answer" &&
+              (progress ? <Answer progress={progress} /> : <p class="muted">The response appears here.</p>)}
+            {tab === "request" && (
+              <>
+                <p class="small">
+                  <code>POST {made?.path}</code>
+                </p>
+                <textarea
+                  class="mono"
+                  rows={14}
+                  spellcheck={false}
+                  aria-label="Request body"
+                  value={body}
+                  onInput={(event) => setEdited(event.currentTarget.value)}
+                />
+                {edited !== undefined && (
+                  <button type="button" onClick={() => setEdited(undefined)}>
+                    Reset
+                  </button>
+                )}
+              </>
             )}
-          </>
-        )}
-        {tab === "events" &&
-          (progress && progress.raw.length > 0 ? (
-            <Code text={progress.raw.join("\n")} />
-          ) : (
-            <p class="muted">No events yet.</p>
-          ))}
-        {tab === "receipt" &&
-          (receipt ? (
-            <Code text={JSON.stringify(receipt, undefined, 2)} />
-          ) : (
-            <p class="muted">The receipt is available after the call ends.</p>
-          ))}
-        {tab === "code" && (
-          <>
-            <label>
-              <span class="muted">Client</span>{" "}
-              <select value={sample} onChange={(event) => setSample(event.currentTarget.value)}>
-                {samples.map((one) => (
-                  <option key={one.name} value={one.name}>
-                    {one.name}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <Code text={(samples.find((one) => one.name === sample) ?? samples[0])?.code ?? ""} />
-          </>
-        )}
-      </div>
+            {tab === "events" &&
+              (progress && progress.raw.length > 0 ? (
+                <Code text={progress.raw.join("\n")} />
+              ) : (
+                <p class="muted">No events yet.</p>
+              ))}
+            {tab === "receipt" &&
+              (receipt ? (
+                <Code text={JSON.stringify(receipt, undefined, 2)} />
+              ) : (
+                <p class="muted">The receipt is available after the call ends.</p>
+              ))}
+            {tab === "code" && (
+              <>
+                <label>
+                  <span class="muted">Client</span>{" "}
+                  <select value={sample} onChange={(event) => setSample(event.currentTarget.value)}>
+                    {samples.map((one) => (
+                      <option key={one.name} value={one.name}>
+                        {one.name}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+                <Code text={(samples.find((one) => one.name === sample) ?? samples[0])?.code ?? ""} />
+              </>
+            )}
+          </div>
+        </>
+      )}
     </form>
   );
 }

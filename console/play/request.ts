@@ -51,6 +51,22 @@ const BY_KIND: Readonly<Record<string, readonly Protocol[]>> = {
 /** The protocols in which a model of this kind can be tried. Transcription needs a file upload, which the playground does not have. */
 export const protocolsOf = (kind: string): readonly Protocol[] => BY_KIND[kind] ?? [];
 
+interface Capabilities {
+  kind: string;
+  input_modalities: readonly string[];
+  output_modalities: readonly string[];
+  offers: readonly { dialect: string | null }[];
+}
+
+const isLive = ({ dialect }: { dialect: string | null }): boolean => dialect === "realtime" || dialect === "live";
+
+/** Whether a conversation with the model can be spoken. */
+export const canTalk = ({ kind, input_modalities: hears, output_modalities: speaks, offers }: Capabilities): boolean =>
+  offers.some(isLive) || (kind === "text" && hears.includes("audio") && speaks.includes("audio"));
+
+/** Whether the model has no other protocols. */
+export const onlyTalks = ({ offers }: Capabilities): boolean => offers.length > 0 && offers.every(isLive);
+
 /** The messages protocol requires a limit. */
 const USUAL_TOKENS = 1024;
 

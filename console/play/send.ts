@@ -37,6 +37,9 @@ async function temporaryKey(): Promise<string> {
   return data.key;
 }
 
+/** The operator's own key, else a temporary one. */
+export const keyFor = async (own: string): Promise<string> => own || temporaryKey();
+
 const EMPTY: Progress = {
   state: "running",
   error: "",
@@ -84,7 +87,7 @@ export async function play(sending: Sending): Promise<void> {
   };
   try {
     onProgress(progress);
-    const key = sending.key || (await temporaryKey());
+    const key = await keyFor(sending.key);
     const response = await post(sending.request, key, signal);
     update({ receipt: response.headers.get("x-trivium-receipt") ?? undefined });
     if (!response.ok) {
@@ -111,7 +114,7 @@ export async function play(sending: Sending): Promise<void> {
   }
 }
 
-const post = ({ path, headers = {}, body }: PlayRequest, key: string, signal: AbortSignal): Promise<Response> =>
+export const post = ({ path, headers = {}, body }: PlayRequest, key: string, signal: AbortSignal): Promise<Response> =>
   fetch(`/api/play?path=${encodeURIComponent(path)}`, {
     method: "POST",
     headers: {

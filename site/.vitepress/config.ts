@@ -45,6 +45,7 @@ export default defineConfig({
           page("Files", "files"),
           page("Batches", "batches"),
           page("Live connections", "live"),
+          page("Talk to a model", "talk"),
           page("Caches", "caches"),
           page("Images and videos", "media"),
           page("Speech", "speech"),

@@ -193,6 +193,39 @@ const SIMULATED_SOUND: NonNullable<ProviderSummary["models"]> = [
   },
 ];
 
+/** Sound costs more than text, as it does elsewhere. */
+const LIVE_PRICES = {
+  prompt: SIMULATED_PRICES.prompt,
+  completion: SIMULATED_PRICES.completion,
+  input_cache_read: SIMULATED_PRICES.input_cache_read,
+  audio: [{ value: 4, unit: "perMTokens" as const, currency: "USD" as const }],
+  audio_output: [{ value: 8, unit: "perMTokens" as const, currency: "USD" as const }],
+};
+
+/** Models of live connections, each at a host that speaks one protocol. */
+const SIMULATED_LIVE: NonNullable<ProviderSummary["models"]> = (
+  [
+    ["realtime", "Simulator Realtime", "as OpenAI's Realtime API does"],
+    ["live", "Simulator Live", "as Google's Live API does"],
+  ] as const
+).map(([dialect, displayName, like]) => ({
+  id: `sim/${dialect}`,
+  upstreamModel: dialect,
+  displayName,
+  description: `A simulator, not a model: listens and speaks on live connections, ${like}; it understands the speech of sim/voice.`,
+  contextLength: 32_000,
+  maxOutputTokens: 4_096,
+  inputModalities: ["text", "audio", "image"],
+  outputModalities: ["text", "audio"],
+  reasoning: false,
+  kind: "text",
+  dialect,
+  onlyByName: true,
+  pricings: LIVE_PRICES,
+  // The simulator understands its own speech without another model.
+  tools: [{ name: "transcription:gpt-4o-mini-transcribe", unit: "call", usd: 0 }],
+}));
+
 /** Names that these models had before; they still work. */
 export const SIMULATED_ALIASES: Readonly<Record<string, string>> = {
   "sim/picture": "sim/image",
@@ -221,5 +254,5 @@ export function simulatedModels(): NonNullable<ProviderSummary["models"]> {
       dialect,
     })),
   );
-  return [...models, ...single, ...SIMULATED_MEDIA, ...SIMULATED_SERVICES, ...SIMULATED_SOUND];
+  return [...models, ...single, ...SIMULATED_MEDIA, ...SIMULATED_SERVICES, ...SIMULATED_SOUND, ...SIMULATED_LIVE];
 }

@@ -53,6 +53,12 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("video", '"PROMPT" -o FILE [options] | --operation NAME -o FILE', "generate videos", () =>
         import("./commands/video.ts").then(({ video }) => video),
       ),
+      list(
+        "talk",
+        '[FILE.wav] [--text "TEXT"] [-o FILE] [--model M] [--protocol live]',
+        "talk to a model that hears and speaks",
+        () => import("./commands/talk.ts").then(({ talk }) => talk),
+      ),
       list("env", "CLIENT", "print the environment variables that connect a client to the gateway", () =>
         import("./commands/env.ts").then(({ env }) => env),
       ),

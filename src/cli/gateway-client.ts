@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../base/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { UsageError } from "./command.ts";
 import { gatewayUrl } from "./gateway-url.ts";
@@ -59,26 +59,43 @@ export interface Sending {
 }
 
 const READ_MS = 30_000;
+/** Receipts are written shortly after their calls. */
+const COST_ATTEMPTS = 20;
+const COST_WAIT_MS = 100;
 /** Models that a message names. */
 const MAX_NAMED = 20;
 
 /** A gateway over HTTP, as any other client sees it. */
 export class GatewayClient {
   readonly url: string;
-  readonly #key: string;
+  readonly key: string;
 
   constructor(url: string, key: string) {
     this.url = url;
-    this.#key = key;
+    this.key = key;
   }
 
   post(path: string, body: JsonObject | FormData, sending: Sending): Promise<Response> {
-    const authorization = `Bearer ${this.#key}`;
+    const authorization = `Bearer ${this.key}`;
     const init =
       body instanceof FormData
         ? { body, headers: { authorization } }
         : { body: JSON.stringify(body), headers: { authorization, "content-type": "application/json" } };
     return this.#send(this.url + path, { method: "POST", ...init }, sending);
+  }
+
+  /** What a call cost, in US dollars. Undefined until its receipt is written. */
+  async costOf(receipt: string): Promise<number | undefined> {
+    for (let attempt = 0; attempt < COST_ATTEMPTS; attempt++) {
+      try {
+        const { data } = await this.#read(`/api/v1/generation?id=${encodeURIComponent(receipt)}`);
+        return numberAt(isObject(data) ? data : undefined, "cost_usd");
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError) || thrown.kind !== "not_found") return undefined;
+        await Bun.sleep(COST_WAIT_MS);
+      }
+    }
+    return undefined;
   }
 
   /** A file at the URL that an answer gave. The URL is signed, so the key is not sent. */
@@ -91,7 +108,7 @@ export class GatewayClient {
   async chooseModel(
     named: string | undefined,
     simulated: string,
-    modality: "text" | "image" | "video",
+    modality: "text" | "image" | "video" | "audio",
   ): Promise<string> {
     if (named !== undefined) {
       if (!/^[^/]+\/[^/]+$/.test(named))
@@ -109,7 +126,7 @@ export class GatewayClient {
   }
 
   async #read(path: string): Promise<JsonObject> {
-    const init = { headers: { authorization: `Bearer ${this.#key}` } };
+    const init = { headers: { authorization: `Bearer ${this.key}` } };
     return readJson(await this.#send(this.url + path, init, { timeoutMs: READ_MS }));
   }
 

@@ -14,6 +14,7 @@ import { GEMINI_FILES } from "./files/gemini.ts";
 import { OPENAI_FILES } from "./files/openai.ts";
 import { googleCaches } from "./google/caches.ts";
 import { googleDialect } from "./google-dialect.ts";
+import { LIVE_HOST, REALTIME_HOST } from "./live-host.ts";
 import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
@@ -127,6 +128,10 @@ export const simulator: ProviderDeclaration = {
       countTokens: () => "/openai/v1/responses/input_tokens",
     },
     interactions: { generate: () => "/gemini/v1beta/interactions" },
+  },
+  live: {
+    realtime: { path: (model, settings) => `/openai/v1${REALTIME_HOST.path(model, settings)}`, byName: true },
+    live: { ...LIVE_HOST, path: (model, settings) => `/gemini${LIVE_HOST.path(model, settings)}`, byName: true },
   },
   media: {
     images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],

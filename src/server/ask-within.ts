@@ -1,4 +1,5 @@
 import type { PublicListener } from "./admin/define-route.ts";
+import type { SocketHandler } from "./live/live-socket.ts";
 import type { RequestHandler, ServedConnection } from "./request-handler.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 
@@ -39,5 +40,9 @@ class BorrowedConnection implements ServedConnection {
 
   hangUp(): void {
     this.#lender.hangUp();
+  }
+
+  upgrade(handler: SocketHandler, headers: Record<string, string>): Response | undefined {
+    return this.#lender.upgrade?.(handler, headers);
   }
 }

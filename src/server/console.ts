@@ -67,7 +67,7 @@ const PAGE_HEADERS = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
   "cache-control": "no-cache",
 };
 

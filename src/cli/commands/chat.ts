@@ -4,6 +4,7 @@ import { askModel, type ChatAnswer, type PromptMessage } from "../chat-answer.ts
 import { paintFor } from "../colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "../command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "../gateway-client.ts";
+import { printable } from "../printable.ts";
 
 const FLAGS = {
   system: { type: "string", value: "TEXT", about: "system message" },
@@ -126,11 +127,6 @@ async function answerTo(question: string, session: Session, paint: ReturnType<ty
     process.stdout.write(`\n${paint.red(printable(asGatewayError(thrown).message))}\n`);
   }
 }
-
-/** Removes control characters, so that a response cannot move the cursor or change the terminal. */
-const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 
 function summary({ inputTokens, outputTokens, costUsd, stopped }: ChatAnswer): string {
   if (stopped) return "stopped";

@@ -44,4 +44,17 @@ describe("console-notes 4.1: the playground calls like a client", () => {
     }
     expect((await admin.ask("GET", "/api/play?path=%2Ffiles%2Fnone", { secret: ADMIN_SECRET })).status).toBe(404);
   });
+
+  test("S11: a WebSocket opens conversations only, and no page of another origin opens one", async () => {
+    const admin = await AdminHarness.start();
+    const open = async (path: string, headers: Record<string, string>) => {
+      const upgrade = { upgrade: "websocket", connection: "Upgrade", ...headers };
+      const address = `/api/play?path=${encodeURIComponent(path)}`;
+      return (await admin.ask("GET", address, { secret: ADMIN_SECRET, headers: upgrade })).status;
+    };
+    // The clients' listener answers: it knows no key.
+    expect(await open("/v1/realtime?model=acme", {})).toBe(401);
+    expect(await open("/v1/realtime?model=acme", { "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await open("/v1/responses", {})).toBe(400);
+  });
 });

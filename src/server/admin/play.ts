@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { wrongField } from "../wrong-field.ts";
+import { refuseForeignPages } from "./authorize.ts";
 import { type AdminCall, type AdminParts, adminRoute } from "./define-route.ts";
 import type { QueryField } from "./query-fields.ts";
 
@@ -31,6 +32,11 @@ const PASSED = [
   "anthropic-version",
 ];
 
+/** Of a handshake, in addition. */
+const PASSED_WITH_UPGRADES = ["upgrade", "connection", "sec-websocket-protocol"];
+
+const isUpgrade = ({ headers }: Request): boolean => headers.get("upgrade")?.toLowerCase() === "websocket";
+
 const play = async (
   { request, query, connection }: AdminCall<{ path: string | undefined }, unknown>,
   { listener, clientsUrl }: AdminParts,
@@ -38,16 +44,15 @@ const play = async (
   if (query.path === undefined) throw wrongField("path", "is missing");
   const url = new URL(query.path, clientsUrl());
   const headers = new Headers({ host: url.host });
-  for (const name of PASSED) {
+  for (const name of isUpgrade(request) ? [...PASSED, ...PASSED_WITH_UPGRADES] : PASSED) {
     const value = request.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
   const key = request.headers.get("x-trivium-play-key");
   if (key !== null) headers.set("authorization", `Bearer ${key}`);
-  return listener(
-    new Request(url.href, { method: request.method, headers, body: request.body, signal: request.signal }),
-    connection,
-  );
+  const { method, signal } = request;
+  const body = method === "GET" ? null : request.body;
+  return listener(new Request(url.href, { method, headers, body, signal }), connection);
 };
 
 const ANSWERS = [{ contentType: "*/*", description: "The response that a client would get." }];
@@ -67,14 +72,19 @@ export const playFileRoute = adminRoute({
   method: "GET",
   path: "/api/play",
   id: "playFile",
-  summary: "Fetch a file that a call has generated, by its signed path.",
+  summary: "Fetch a file that a call has generated, by its signed path, or open a spoken conversation.",
   roles: ["admin"],
   query: { path: publicPath },
   answers: ANSWERS,
   handle: (call, _context, parts) => {
-    if (call.query.path?.startsWith("/files/")) return play(call, parts);
-    throw new GatewayError("invalid_request", "Only files can be fetched here: use a path below /files/.", {
-      path: "path",
-    });
+    const { request, query } = call;
+    if (query.path?.startsWith("/files/")) return play(call, parts);
+    if (query.path?.startsWith("/v1/realtime?") && isUpgrade(request)) {
+      // A cookie goes with a handshake from any page of the same site.
+      refuseForeignPages(request.headers);
+      return play(call, parts);
+    }
+    const message = "Only files can be fetched here: use a path below /files/. A WebSocket opens /v1/realtime.";
+    throw new GatewayError("invalid_request", message, { path: "path" });
   },
 });

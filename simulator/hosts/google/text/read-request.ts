@@ -67,7 +67,7 @@ function readDeclaration(value: Json, path: string, host: GoogleHost): Tool {
   return { name, description, schema: isObject(schema) ? schema : undefined, freeform: false };
 }
 
-function readTools(value: Json | undefined, host: GoogleHost): { tools: Tool[]; search: boolean } {
+export function readTools(value: Json | undefined, host: GoogleHost): { tools: Tool[]; search: boolean } {
   const tools: Tool[] = [];
   let search = false;
   for (const [at, tool] of (Array.isArray(value) ? value : []).entries()) {
@@ -204,7 +204,7 @@ function checkSafety(value: Json | undefined, host: GoogleHost): void {
   }
 }
 
-function readSystem(value: Json | undefined): Prompt["system"] {
+export function readSystem(value: Json | undefined): Prompt["system"] {
   if (value === undefined || value === null) return [];
   const parts = isObject(value) && Array.isArray(value.parts) ? value.parts : [];
   return parts.flatMap((part) => (isObject(part) && typeof part.text === "string" ? [{ text: part.text }] : []));

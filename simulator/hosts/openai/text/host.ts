@@ -6,6 +6,7 @@ import type { IncomingCall, TextAdapter } from "../../../text/adapter.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { completionsAdapter } from "../completions/adapter.ts";
 import { answerFiles, FILES } from "../files.ts";
+import type { ClientSecrets } from "../realtime/client-secrets.ts";
 import { countInputTokens, responsesAdapter } from "../responses/adapter.ts";
 import { openaiAdapter } from "./adapter.ts";
 import { invalid, missingKey, modelNotFound, openaiError, wrongKey } from "./errors.ts";
@@ -23,7 +24,7 @@ function authenticate(headers: Headers, credentials: Credentials): string {
   return key;
 }
 
-export function openaiHost(credentials: Credentials, nowMs: () => number): Host {
+export function openaiHost(credentials: Credentials, nowMs: () => number, secrets: ClientSecrets): Host {
   const chat = openaiAdapter(nowMs);
   const completions = completionsAdapter(nowMs);
   const responses = responsesAdapter(nowMs);
@@ -57,6 +58,9 @@ export function openaiHost(credentials: Credentials, nowMs: () => number): Host 
       if (path === "/v1/responses/input_tokens" && method === "POST") {
         const call = readCall(exchange, key);
         return jsonAnswer(exchange, countInputTokens(call, modelOf(responses, call)));
+      }
+      if (path === "/v1/realtime/client_secrets" && method === "POST") {
+        return jsonAnswer(exchange, secrets.create(exchange.body));
       }
       if (path === "/v1/models" && method === "GET") {
         return jsonAnswer(exchange, { object: "list", data: SIMULATED_TEXT_MODELS.map(modelEntry) });
