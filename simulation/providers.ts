@@ -1,8 +1,8 @@
 import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
+import { sentText } from "../testing/hosts/sent-text.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
 import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
-import { sentText } from "../testing/sent-text.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
 import { PROVIDERS, secretsOf } from "./configuration.ts";

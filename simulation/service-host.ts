@@ -1,6 +1,6 @@
 import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
+import { sentText } from "../testing/hosts/sent-text.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
-import { sentText } from "../testing/sent-text.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { ClientEnding } from "./book.ts";
 import type { Behaviour, Fault, ServicePlan } from "./scenario.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../src/base/clock.ts";
 import { type HttpMethod, headersIn } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
+import { sentText } from "./hosts/sent-text.ts";
 import { MemoryExchange, type Reply } from "./memory-exchange.ts";
-import { sentText } from "./sent-text.ts";
 
 /** A request as an upstream sees it. */
 export interface SentRequest {

@@ -60,8 +60,8 @@ export default defineConfig({
         items: [
           page("Keys and projects", "keys"),
           page("Limits and budgets", "budgets"),
-          page("People and tokens", "people"),
           page("End users", "end-users"),
+          page("People and tokens", "people"),
           page("Usage and cost", "usage"),
           page("Prices", "prices"),
         ],

@@ -1,4 +1,4 @@
-import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
+import type { HttpRequest } from "../../src/wire/http/http-exchange.ts";
 
 /** The body of an outgoing request as text. One that is streamed is not read. */
 export function sentText(body: HttpRequest["body"] = "", encoding: "utf8" | "latin1" = "utf8"): string {
