@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   providers: async () => (await import("./pages/providers.tsx")).Providers,
   models: async () => (await import("./pages/models.tsx")).Models,
   operations: async () => (await import("./pages/operations.tsx")).Operations,
+  live: async () => (await import("./pages/live.tsx")).Live,
   batches: async () => (await import("./pages/batches.tsx")).Batches,
   caches: async () => (await import("./pages/caches.tsx")).Caches,
   files: async () => (await import("./pages/files.tsx")).Files,

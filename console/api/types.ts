@@ -28,3 +28,14 @@ export interface Page<Item> {
   /** For receipts: how far back the search went before it stopped. */
   searched_back_to?: string | null;
 }
+
+/** An open live connection. */
+export interface LiveSession {
+  id: string;
+  key: string;
+  project: string;
+  protocol: string;
+  opened_at: string;
+  turns: number;
+  running: number;
+}

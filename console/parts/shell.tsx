@@ -29,6 +29,7 @@ const ENTRIES: readonly (readonly Entry[])[] = [
     { path: "/models", name: "Models", icon: "models", roles: ["admin", "viewer"] },
     { path: "/providers", name: "Providers", icon: "providers", roles: ["admin", "viewer"] },
     { path: "/operations", name: "Operations", icon: "operations", roles: ["admin", "viewer"] },
+    { path: "/live", name: "Live sessions", icon: "live" },
     { path: "/batches", name: "Batches", icon: "batches" },
     { path: "/files", name: "Files", icon: "files" },
     { path: "/caches", name: "Caches", icon: "caches" },

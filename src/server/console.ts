@@ -34,6 +34,7 @@ const PAGES = [
   "keys",
   "projects",
   "operations",
+  "live",
   "batches",
   "files",
   "caches",
@@ -43,6 +44,7 @@ const PAGES = [
   "guards",
   "audit",
   "people",
+  "end-users",
   "bodies",
 ] as const;
 
