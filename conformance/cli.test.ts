@@ -385,7 +385,7 @@ describe("commands next to a running gateway", () => {
         protocols: ["chat"],
         limits: { concurrent: 3, budget_usd_per_day: 0.5 },
         expires_at: "2099-01-31T00:00:00.000Z",
-        spent_usd: { day: 0, month: 0, total: 0 },
+        spent_usd: { day: 0, week: 0, month: 0, quarter: 0, total: 0 },
       }),
     ]);
     await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
