@@ -68,7 +68,11 @@ function EditLimits({ item, onDone, onClose }: { item: EndUser; onDone: () => vo
             ))}
           </select>
         </label>
-        <LimitFields key={at} limits={own} legend="In the place of the limits of all end users (empty to keep those)" />
+        <LimitFields
+          key={at}
+          limits={own}
+          legend="Replaces the default limits of end users (leave empty to keep them)"
+        />
         <FormProblem error={error} />
         <footer>
           <button type="submit" class="main" disabled={busy}>

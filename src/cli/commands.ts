@@ -82,7 +82,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list(
         "end-users",
         "list | show ID | limit ID --limit NAME=NUMBER | reset ID",
-        "show what end users have used, and give one limits of its own",
+        "show what end users have used, and set limits for one of them",
         () => import("./commands/end-users.ts").then(({ endUsers }) => endUsers),
       ),
       list(

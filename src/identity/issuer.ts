@@ -91,7 +91,7 @@ export class Issuer {
     try {
       return await fetch(url, { ...request, signal: late.signal });
     } catch (cause) {
-      const why = late.signal.aborted ? `does not respond within ${REQUEST_MS / 1000} seconds` : "cannot be reached";
+      const why = late.signal.aborted ? `did not respond within ${REQUEST_MS / 1000} seconds` : "cannot be reached";
       throw new IssuerError(`The issuer ${hostOf(url)} ${why}.`, { cause });
     } finally {
       late.cancel();

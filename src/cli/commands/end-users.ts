@@ -9,8 +9,8 @@ import { defineVerb, withVerbs } from "../with-verbs.ts";
 const COLUMNS = ["id", "today", "month", "total", "requests", "tokens", "last_used_at", "limits"] as const;
 
 const OWNER_FLAGS = {
-  project: { type: "string", value: "P", about: "the project whose end user is meant" },
-  key: { type: "string", value: "ID", about: "the key whose end user is meant (default: the project as a whole)" },
+  project: { type: "string", value: "P", about: "the project of the end user" },
+  key: { type: "string", value: "ID", about: "the key of the end user (default: the whole project)" },
 } as const;
 
 const list = defineVerb({
@@ -64,7 +64,7 @@ const show = defineVerb({
 const limit = defineVerb({
   name: "limit",
   usage: "ID --project P [--key ID] --limit NAME=NUMBER",
-  summary: "give one end user limits of its own in the place of those of all",
+  summary: "set limits for one end user, in place of the defaults",
   flags: {
     ...OWNER_FLAGS,
     limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none lifts the limit` },
@@ -92,7 +92,7 @@ const reset = defineVerb({
     const query = new URLSearchParams(withoutAbsent({ project: values.project, key: values.key }));
     const changed = await (await connectAdmin(values)).change("DELETE", `${pathOf(id)}?${query}`);
     if (values.json) printJson(changed);
-    else console.log("The end user has the limits of all others. Running gateways apply them within a second.");
+    else console.log("The end user has the default limits again. Running gateways apply them within a second.");
     return EXIT.ok;
   },
 });

@@ -53,9 +53,9 @@ const LEFT: Readonly<Record<string, string>> = {
   client: "see server and log in the configuration reference",
   encryption_key: "Trivium creates its own key in data_dir",
   logs_store: "receipts are in storage: see ledger and exports in the configuration reference",
-  vector_store: "see cache in the configuration reference: only exact requests are answered from it",
+  vector_store: "responses are not cached",
   mcp: "MCP servers have no counterpart",
-  plugins: "plugins have no counterpart: see guards, cache and telemetry in the configuration reference",
+  plugins: "plugins have no counterpart: see guards and telemetry in the configuration reference",
 };
 
 interface Place {

@@ -281,7 +281,7 @@ function providerFields(
   }
   const key = given ?? (variable === undefined ? undefined : reference(variable));
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
-    draft.leave(`${at}.api_key`, "is no key: it contains spaces or other characters that no key has");
+    draft.leave(`${at}.api_key`, "is not a valid key: it contains spaces or other characters that no key has");
     return undefined;
   }
   const version = settingOf(params["api_version"]);
@@ -488,8 +488,8 @@ const LEFT_MODULE: Readonly<Record<string, string>> = {
   fallbacks: FALLBACKS,
   context_window_fallbacks: FALLBACKS,
   content_policy_fallbacks: FALLBACKS,
-  cache: "see cache in the configuration reference",
-  cache_params: "see cache in the configuration reference",
+  cache: "responses are not cached",
+  cache_params: "responses are not cached",
   modify_params: "Trivium adapts requests to the target, and the receipt lists what it changed",
   turn_off_message_logging: "Trivium does not store prompts unless a key has capture",
   redact_user_api_key_info: "receipts contain the id of a key, never the key",

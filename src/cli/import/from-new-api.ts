@@ -58,7 +58,7 @@ function channelsIn(file: JsonObject | readonly unknown[]): readonly unknown[] {
 
 function readChannel(draft: ImportDraft, channel: unknown, path: string): void {
   if (!isObject(channel)) {
-    draft.leave(path, "is no channel");
+    draft.leave(path, "is not a channel");
     return;
   }
   const type = numberOf(channel["type"]) ?? -1;

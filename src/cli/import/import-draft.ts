@@ -164,7 +164,7 @@ export class ImportDraft {
       offers: [...offers].sort((one, other) => one.place - other.place).map(({ place: _place, ...offer }) => offer),
     });
     if (isOwn && pricings === undefined)
-      this.approximate(path, `no price of ${id} is known, so its calls cost 0 until you set its pricings`);
+      this.approximate(path, `no price of ${id} is known: set its pricings, or its calls are reported as unpriced`);
     return model;
   }
 

@@ -296,7 +296,7 @@ model_list:
       },
       () => false,
     );
-    expect(notesOf(draft.left)["model_list[3].litellm_params.api_key"]).toContain("is no key");
+    expect(notesOf(draft.left)["model_list[3].litellm_params.api_key"]).toContain("is not a valid key");
     const config = checked(draft);
     expect(config.providers?.[0]?.apiKey?.reveal()).toBe(DOLLARS);
     expect(config.models[0]).toMatchObject({ id: "litellm/x-y", offers: [{ model: "llama$x" }] });

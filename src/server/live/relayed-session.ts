@@ -197,7 +197,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   /** A host that does not read is given up. */
   #isHostSlow(): boolean {
     if (this.#host.waitingBytes <= this.limits.inFlightBytes) return false;
-    this.#lose(new GatewayError("upstream_failed", "The provider does not read what it is sent."), FAILED);
+    this.#lose(new GatewayError("upstream_failed", "The provider has stopped reading from the connection."), FAILED);
     return true;
   }
 

@@ -17,8 +17,8 @@ type Context = Pick<ServerContext, "storage" | "gateway">;
 
 const DEFAULT_LIMIT = 50;
 const OWNER_FIELDS = {
-  project: textField("The project whose end user is meant."),
-  key: textField("The id of the key whose end user is meant. Default: the project as a whole."),
+  project: textField("The project of the end user."),
+  key: textField("The id of the key of the end user. Default: the whole project."),
 };
 
 export const listEndUsersRoute = adminRoute({
@@ -67,7 +67,7 @@ export const limitEndUserRoute = adminRoute({
   path: "/api/end_users/{id}",
   idsMayHaveSlashes: true,
   id: "limitEndUser",
-  summary: "Give one end user of a key or project limits of its own.",
+  summary: "Set limits for one end user of a key or project, in place of the defaults.",
   roles: ["admin"],
   body: EndUserLimitsBody,
   answers: [json(EndUserAnswer, "The end user; running gateways apply its limits within a second.")],
@@ -88,7 +88,7 @@ export const resetEndUserRoute = adminRoute({
   summary: "Remove the limits that one end user has of its own. What it has used stays.",
   roles: ["admin"],
   query: OWNER_FIELDS,
-  answers: [json(EndUserAnswer, "The end user, with the limits of all others.")],
+  answers: [json(EndUserAnswer, "The end user, with the default limits.")],
   handle: async ({ parameters, query, operator, connection }, { storage, gateway }) => {
     const id = checkEndUser(parameters["id"] ?? "", "id");
     const owner = await ownerOf(query, operator, { storage, gateway });
