@@ -39,7 +39,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "forgotten reservation: a call keeps its key's money",
     file: "src/access/entry.ts",
-    was: "      account.meter.reserved -= this.#reservedNanoUsd;\n",
+    was: "    meter.reserved -= this.#reservedNanoUsd;\n",
     becomes: "",
   },
   {
@@ -93,8 +93,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a budget forgets the calls in flight",
     file: "src/access/check-budgets.ts",
-    was: "- meter.spent(window, nowMs) - meter.reserved;",
-    becomes: "- meter.spent(window, nowMs);",
+    was: "- meter.spent(measure, nowMs) - meter.reserved;",
+    becomes: "- meter.spent(measure, nowMs);",
   },
   {
     name: "what a failed offer would have cost is billed",

@@ -244,7 +244,7 @@ export function actAtConsole(visit: () => Visit): void {
     test("creates a key that is shown once and works, and revokes it after its name is typed", async () => {
       await watched.visit("/keys");
       await page.getByRole("button", { name: "Create key" }).click();
-      await page.getByLabel("Name").fill("from the console");
+      await page.getByRole("textbox", { name: "Name" }).fill("from the console");
       await page.getByLabel("Daily budget (USD)").fill("0.5");
       await page.keyboard.press("Enter");
       const secret = (await page.locator(".secret code").textContent()) ?? "";
@@ -273,7 +273,7 @@ export function actAtConsole(visit: () => Visit): void {
     test("0064: shows captured bodies and the diff between both sides, with hostile content as text", async () => {
       await watched.visit("/keys");
       await page.getByRole("button", { name: "Create key" }).click();
-      await page.getByLabel("Name").fill("with bodies");
+      await page.getByRole("textbox", { name: "Name" }).fill("with bodies");
       await page.getByLabel(/^Capture request/).check();
       await page.getByRole("button", { name: "Create", exact: true }).click();
       const secret = (await page.locator(".secret code").textContent()) ?? "";
@@ -457,7 +457,8 @@ export function actAtConsole(visit: () => Visit): void {
       const output = page.locator(".facts a[href^='/files?id=']").nth(1);
       const id = (await output.textContent()) ?? "";
       await output.click();
-      await page.getByText(id).first().waitFor();
+      // The filter shows the id as well.
+      await page.locator("table.list tbody tr").getByText(id).waitFor();
       expect(await page.locator("table.list tbody tr").count()).toBe(1);
       expect(await watched.accessibility()).toEqual([]);
       await page.goBack();
