@@ -109,7 +109,7 @@ function slowStore(slowMs: number) {
     gateway: {
       files,
       admissions: { count: () => {} },
-      keys: { authenticate: () => ({ project: "red", keyId: "k", keyName: "k" }) },
+      keys: { identify: () => ({ project: "red", keyId: "k", keyName: "k" }) },
       memory: new MemoryBudget(1024 * 1024),
       watchdog: { watch: () => {}, unwatch: () => {}, atEndOfTurn: (run: () => void) => run() },
       background: { running: 0 },

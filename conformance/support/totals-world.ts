@@ -2,6 +2,7 @@ import { createKey } from "../../src/access/keys.ts";
 import { createProject } from "../../src/access/projects.ts";
 import { system } from "../../src/base/system.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../../src/base/timed-id.ts";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import type { Receipt } from "../../src/canon/receipt.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { sampleReceipt } from "../../src/storage/receipts/receipt.sample.ts";
@@ -160,7 +161,11 @@ export function drawHistory(draw: Draw, count: number, range: { fromMs: number; 
       ...(draw(4) === 0 ? { audioInput: draw(300), audioOutput: draw(300), seconds: draw(40) / 4 } : {}),
       ...(draw(6) === 0 ? { cacheWrite1h: draw(800), searches: draw(3), characters: draw(2_000) } : {}),
     };
-    const { tags: _tags, ...receipt } = sampleReceipt({
+    const {
+      tags: _tags,
+      endUser: _user,
+      ...receipt
+    } = sampleReceipt({
       id: receiptIdAt(createdAtMs, `${draw(1e9)}-${index}`),
       createdAtMs,
       project: oneOf(draw, ["red", "green", "old"]),
@@ -175,6 +180,7 @@ export function drawHistory(draw: Draw, count: number, range: { fromMs: number; 
       ...(isCorrection ? { adjusts: "rcp_other" } : {}),
     });
     const tags = LOAD_TAGS.filter(() => draw(3) === 0);
-    return tags.length === 0 ? receipt : { ...receipt, tags };
+    const endUser = oneOf(draw, ["ana", "=ben", undefined]);
+    return withoutAbsent({ ...receipt, tags: tags.length === 0 ? undefined : tags, endUser });
   });
 }

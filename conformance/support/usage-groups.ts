@@ -32,6 +32,8 @@ export interface CountedReceipt extends Amounts {
   createdAtMs: number;
   names: Readonly<Record<"model" | "key" | "provider" | "project" | "dialect" | "outcome", string>>;
   tags: readonly string[];
+  /** Empty if it has none. */
+  endUser: string;
 }
 
 type Groups = ReadonlyMap<string, Amounts>;
@@ -73,8 +75,7 @@ function dateIn(zone: string, ms: number): string {
 
 function namesOf(receipt: CountedReceipt, dimension: UsageDimension, zone: string): readonly string[] {
   if (dimension === "tag") return receipt.tags;
-  // Its calls name none.
-  if (dimension === "end_user") return [];
+  if (dimension === "end_user") return receipt.endUser === "" ? [] : [receipt.endUser];
   if (dimension === "day") return [dateIn(zone, receipt.createdAtMs)];
   if (dimension === "hour") return [`${new Date(receipt.createdAtMs).toISOString().slice(0, 13)}:00Z`];
   return [receipt.names[dimension]];
@@ -127,6 +128,7 @@ export function countReceipt(
       dialect: text("client_dialect"),
     },
     tags,
+    endUser: text("end_user"),
     calls,
     failures: FINE.includes(outcome ?? "") ? 0 : calls,
     cost_nano_usd: Number(row["cost_nano_usd"]),
