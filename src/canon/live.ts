@@ -116,8 +116,8 @@ export type LiveCommand = { eventId?: string } & (
   | { type: "cancel"; turnId?: string }
   /** The event is not valid. The client gets the error; nothing is sent to the host. */
   | { type: "invalid"; error: GatewayError }
-  /** An event that this dialect does not know. */
-  | { type: "unknown"; name: string }
+  /** An event that this dialect does not know, or one whose fields only a host of the same protocol can read: `unread` says why. */
+  | { type: "unknown"; name: string; unread?: GatewayError }
 );
 
 /** Why a turn ended early. */

@@ -64,12 +64,14 @@ export class LiveClientSide implements LiveClientCodec {
       return this.#decode(message);
     } catch (thrown) {
       // Whatever is wrong with a message concerns only this message.
-      const [name] = Object.keys(message ?? {});
-      if (!this.#context.native || name === undefined || !this.#isSetUp)
-        return [{ type: "invalid", error: asGatewayError(thrown) }];
-      if (name === "setup") return [{ type: "invalid", error: asGatewayError(thrown) }];
-      if (name === "realtimeInput") return [{ type: "unknown", name }];
-      return [{ type: "respond", cause: name === "toolResponse" ? "results" : "asked" }];
+      const error = asGatewayError(thrown);
+      const names = Object.keys(message ?? {});
+      const [name] = names;
+      if (!this.#context.native || name === undefined || !this.#isSetUp || names.includes("setup"))
+        return [{ type: "invalid", error }];
+      if (camelKeys(message?.["clientContent"])["turnComplete"] === true) return [{ type: "respond", cause: "asked" }];
+      if (names.includes("toolResponse")) return [{ type: "respond", cause: "results" }];
+      return [{ type: "unknown", name: name.slice(0, 80), unread: error }];
     }
   }
 

@@ -236,7 +236,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const billables = this.#ofUnknownPrice([...(check?.billables ?? []), ...unknown]);
     if (billables.length === 0) return;
     const caller = { principal: live.principal(), door: live.incoming.door };
-    checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
+    try {
+      checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
+    } catch (thrown) {
+      // What is wrong with a field helps more than that its price is unknown.
+      for (const command of commands) if (command.type === "unknown" && command.unread) throw command.unread;
+      throw thrown;
+    }
   }
 
   /** A frame that begins a turn. */
