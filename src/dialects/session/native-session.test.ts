@@ -97,6 +97,8 @@ test("decision 0118: in a native session the host checks the fields, and turns s
   const decoded = (content: object) => other.decode(JSON.stringify({ ...audio, ...content }));
   expect(decoded({ client_content: { turn_complete: true } })).toMatchObject([{ type: "respond", cause: "asked" }]);
   expect(decoded({ clientContent: {} })).toMatchObject([{ type: "unknown", name: "realtimeInput" }]);
+  const twice = { clientContent: { turn_complete: true, turnComplete: true } };
+  expect(other.decode(JSON.stringify(twice))).toMatchObject([{ type: "respond", cause: "asked" }]);
   expect(other.decode('{"setup":{}}')).toMatchObject([{ type: "invalid" }]);
 });
 
