@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programsPresent } from "../testing/is-present.ts";
+import { startRedis } from "../testing/redis.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { nginxPresent, startNginx } from "./support/nginx.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
@@ -9,6 +11,9 @@ import { startTestGateway } from "./support/test-gateway.ts";
 
 interface Event {
   type: string;
+  setupComplete?: object;
+  serverContent?: { turnComplete?: boolean };
+  goAway?: object;
   response?: { id: string };
   error?: { code: string | null };
 }
@@ -21,9 +26,9 @@ class Socket {
   readonly #socket: WebSocket;
   #arrived = Promise.withResolvers<void>();
 
-  constructor(url: string, key = TEST_KEY) {
+  constructor(url: string, key = TEST_KEY, path = "/v1/responses") {
     const headers = { authorization: `Bearer ${key}` };
-    this.#socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, { headers });
+    this.#socket = new WebSocket(url.replace("http", "ws") + path, { headers });
     this.#socket.onopen = () => {
       this.opened = true;
       this.#arrive();
@@ -40,6 +45,10 @@ class Socket {
 
   create(more: object = {}): void {
     const event = { type: "response.create", model: "sim/standard", input: "Hello", store: false, ...more };
+    this.#socket.send(JSON.stringify(event));
+  }
+
+  say(event: object): void {
     this.#socket.send(JSON.stringify(event));
   }
 
@@ -62,6 +71,16 @@ class Socket {
 
   close(): void {
     this.#socket.close();
+  }
+
+  /** One spoken turn of a Realtime session. */
+  async converse(): Promise<void> {
+    const from = this.events.length;
+    const content = [{ type: "input_text", text: "Hello" }];
+    this.say({ type: "conversation.item.create", item: { type: "message", role: "user", content } });
+    this.say({ type: "response.create" });
+    await this.hears("response.output_audio.delta", from);
+    await this.hears("response.done", from);
   }
 
   #arrive(): void {
@@ -93,8 +112,70 @@ describe.skipIf(!nginxPresent("live connections behind nginx"))("decision 0115: 
       expect(await socket.until(() => socket.closed)).toBe(1001);
     }
     await nginx.stop();
-  });
+  }, 30_000);
 });
+
+const REALTIME = "/v1/realtime?model=sim/realtime";
+const LIVE = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
+
+describe.skipIf(!nginxPresent("spoken sessions behind nginx"))("decision 0116: behind nginx", () => {
+  test("a turn of Realtime and one of Live, and the shutdown of their gateway", async () => {
+    const gateway = await startTestGateway({ config: { simulator: true } });
+    const nginx = await startNginx([gateway.url]);
+    const realtime = new Socket(nginx.url, TEST_KEY, REALTIME);
+    await realtime.hears("session.created");
+    await realtime.converse();
+    const live = new Socket(nginx.url, "", `${LIVE}?key=${TEST_KEY}`);
+    expect(await live.accepted()).toBe(true);
+    live.say({ setup: { model: "models/sim/live", generationConfig: { responseModalities: ["AUDIO"] } } });
+    await live.until(() => live.events.find(({ setupComplete }) => setupComplete));
+    live.say({ clientContent: { turns: [{ role: "user", parts: [{ text: "Hello" }] }], turnComplete: true } });
+    await live.until(() => live.events.find(({ serverContent }) => serverContent?.turnComplete));
+    const refused = new Socket(nginx.url, "sk-trv-wrong", REALTIME);
+    expect(await refused.accepted()).toBe(false);
+    await gateway.stop();
+    expect(await realtime.hears("error")).toMatchObject({ error: { code: "draining" } });
+    await live.until(() => live.events.find(({ goAway }) => goAway));
+    for (const socket of [realtime, live]) expect(await socket.until(() => socket.closed)).toBe(1001);
+    await nginx.stop();
+  }, 30_000);
+});
+
+describe.skipIf(!programsPresent("spoken sessions of several instances", "redis-server"))(
+  "H23: instances on one Redis",
+  () => {
+    test("limits.sessions holds for the Realtime sessions of both, and a place that is free again can be taken", async () => {
+      const redis = await startRedis();
+      const folder = mkdtempSync(join(tmpdir(), "trivium-live-shared-"));
+      const storage = `sqlite:${join(folder, "trivium.db")}`;
+      const keys = [{ name: "tests", key: TEST_KEY, limits: { sessions: 3 } }];
+      const config = { simulator: true, storage, keys, redis: redis?.url };
+      const gateways = [await startTestGateway({ config }), await startTestGateway({ config })];
+      const open: Socket[] = [];
+      let refused = 0;
+      for (let tried = 0; tried < 6; tried++) {
+        const socket = new Socket(gateways[tried % 2]?.url ?? "", TEST_KEY, REALTIME);
+        if (await socket.accepted()) open.push(socket);
+        else refused++;
+      }
+      expect({ open: open.length, refused }).toEqual({ open: 3, refused: 3 });
+      for (const socket of open) await socket.converse();
+      // It was at the first gateway.
+      open.shift()?.close();
+      let again: Socket | undefined;
+      for (const untilMs = Date.now() + 10_000; again === undefined && Date.now() < untilMs; await Bun.sleep(100)) {
+        const socket = new Socket(gateways[1]?.url ?? "", TEST_KEY, REALTIME);
+        if (await socket.accepted()) again = socket;
+      }
+      await again?.converse();
+      expect(again).toBeDefined();
+      for (const socket of [...open, again]) socket?.close();
+      for (const gateway of gateways) await gateway.stop();
+      await redis?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }, 60_000);
+  },
+);
 
 describe("decision 0115: with --workers", () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-live-"));

@@ -133,6 +133,24 @@ describe("decision 0116: a Live session at a host of Live", () => {
   });
 });
 
+test("decision 0118: a field value that only the host of Live knows is the host's business", async () => {
+  const harness = await startHarness();
+  const { client, host } = await openSession(harness);
+  const input = { realtimeInput: { audio: { data: "AAAA", mimeType: "audio/opus" } } };
+  const content = {
+    clientContent: { turns: [{ role: "oracle", parts: [{ text: "Is it so?" }] }], turnComplete: true },
+  };
+  client.say(input);
+  client.say(content);
+  await harness.clock.pass(100);
+  expect(named(client)).toEqual(["setupComplete"]);
+  expect(host.events.slice(1)).toEqual([input, content]);
+  host.say(live.audio(1), live.done());
+  await harness.clock.pass(100);
+  expect(await harness.receipts()).toMatchObject([{ cost_nano_usd: LIVE_COST }]);
+  await endSession(harness, client);
+});
+
 describe("decision 0116: where and how a Live session is opened", () => {
   test("below every base URL, with repeated slashes, and with the key in the URL or in a header", async () => {
     const alpha = PATH.replace("v1beta", "v1alpha");

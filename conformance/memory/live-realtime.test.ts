@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
+import { liveHost, liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
 import type { HostScript } from "../../testing/live/memory-sockets.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
 
@@ -254,6 +254,39 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     client.say({ type: "session.new_thing" });
     expect(host.events).toEqual([{ type: "session.new_thing" }]);
     await endSession(harness, client);
+  });
+
+  const opus = { type: "realtime", audio: { input: { format: { type: "audio/opus" } } } };
+
+  test("decision 0118: a field value that only the host knows is the host's business", async () => {
+    const harness = await startHarness();
+    const { client, host } = await openSession(harness);
+    const update = { type: "session.update", session: opus };
+    const create = { type: "response.create", response: { output_modalities: ["smell"] } };
+    client.say(update);
+    client.say(create);
+    await harness.clock.pass(100);
+    expect(errorsOf(client)).toEqual([]);
+    expect(host.events).toEqual([update, create]);
+    host.say(realtime.began("resp_1"), realtime.done("resp_1"));
+    await harness.clock.pass(100);
+    expect(await harness.receipts()).toMatchObject([{ cost_nano_usd: REALTIME_COST }]);
+    await endSession(harness, client);
+  });
+
+  test("decision 0118: it is refused by its name where money is limited, and in a translated session", async () => {
+    const harness = await startHarness();
+    const { key } = await makeKey(harness, { limits: { budgetUsdTotal: 1 } });
+    const { client, host } = await openSession(harness, PATH, { key });
+    client.say({ type: "session.update", session: opus });
+    expect(errorsOf(client)).toMatchObject([{ param: "session.audio.input.format" }]);
+    expect(host.frames).toEqual([]);
+    await endSession(harness, client);
+    harness.sockets.play(liveHost());
+    const translated = await openSession(harness, "/v1/realtime?model=test/live");
+    translated.client.say({ type: "session.update", session: opus });
+    expect(errorsOf(translated.client)).toMatchObject([{ param: "session.audio.input.format" }]);
+    await endSession(harness, translated.client);
   });
 });
 

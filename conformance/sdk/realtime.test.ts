@@ -1,30 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { connect } from "node:net";
-import { createServer } from "node:tls";
 import { GoogleGenAI, type LiveServerMessage, Modality, type Session } from "@google/genai";
 import OpenAi from "openai";
 import { OpenAIRealtimeWS } from "openai/realtime/ws";
 import { live, liveModels, realtime } from "../../testing/live/live-hosts.ts";
 import { type LiveHostScript, startLiveHost } from "../support/live-host.ts";
+import { startSecureFront } from "../support/secure-front.ts";
 import { startTestGateway, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 const host = startLiveHost();
 const gateway = await startTestGateway({ config: liveModels(host.url) });
 
 /** The vendor's client only opens `wss:`. */
-const pem = await Bun.file(new URL("../../src/wire/http/fixtures/good.pem", import.meta.url)).text();
-const tls = createServer({ key: pem, cert: pem }, (socket) => {
-  const { hostname, port } = new URL(gateway.url);
-  const inner = connect(Number(port), hostname);
-  socket.pipe(inner).pipe(socket);
-  for (const end of [socket, inner]) end.on("error", () => {});
-});
-await new Promise<void>((resolve) => tls.listen(0, "127.0.0.1", resolve));
-const address = tls.address();
-const secureUrl = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}/v1`;
+const front = await startSecureFront(gateway.url);
 
 afterAll(async () => {
-  tls.close();
+  await front.stop();
   await gateway.stop();
   host[Symbol.dispose]();
 });
@@ -49,7 +39,7 @@ const LIVE: LiveHostScript = {
 };
 
 function openRealtime(model: string, apiKey = gateway.key) {
-  const client = new OpenAi({ baseURL: secureUrl, apiKey });
+  const client = new OpenAi({ baseURL: `${front.url}/v1`, apiKey });
   const options = { rejectUnauthorized: false, tls: { rejectUnauthorized: false } };
   const socket = new OpenAIRealtimeWS({ model, options }, client);
   const events: { type: string }[] = [];

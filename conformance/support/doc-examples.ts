@@ -18,10 +18,10 @@ export class Page {
 
   constructor(readonly file: string) {
     this.text = readFileSync(join(root, file), "utf8");
-    this.blocks = [...this.text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
-      language,
-      code,
-    }));
+    // What is marked as a fragment cannot run by itself.
+    this.blocks = [...this.text.matchAll(/^```(\w*)( fragment)?\n([\s\S]*?)^```$/gm)].flatMap(
+      ([, language = "", fragment, code = ""]) => (fragment === undefined ? { language, code } : []),
+    );
   }
 
   in(language: string): string[] {

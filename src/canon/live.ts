@@ -115,9 +115,10 @@ export type LiveCommand = { eventId?: string } & (
   | { type: "respond"; cause: "asked" | "results"; request?: LiveTurnRequest }
   | { type: "cancel"; turnId?: string }
   /** The event is not valid. The client gets the error; nothing is sent to the host. */
-  | { type: "invalid"; error: GatewayError }
-  /** An event that this dialect does not know. */
-  | { type: "unknown"; name: string }
+  /** `asksTurn`: it would have begun a turn. */
+  | { type: "invalid"; error: GatewayError; asksTurn?: boolean }
+  /** An event that this dialect does not know, or one whose fields only a host of the same protocol can read: `unread` says why. */
+  | { type: "unknown"; name: string; unread?: GatewayError }
 );
 
 /** Why a turn ended early. */
@@ -189,7 +190,8 @@ export interface LiveClientCodec {
   /** Never throws: an invalid frame is an `invalid` command. */
   decode(frame: string): readonly LiveCommand[];
   encode(event: LiveEvent): readonly string[];
-  encodeError(error: GatewayError, eventId?: string): readonly string[];
+  /** Unless told otherwise, the client may wait for a turn that will not come. */
+  encodeError(error: GatewayError, eventId?: string, endsTurn?: boolean): readonly string[];
   /** Ends an open turn with the error, and reports it. For a host that is gone. */
   encodeCut(error: GatewayError): readonly string[];
   encodeGoingAway(timeLeftMs: number): readonly string[];

@@ -47,7 +47,7 @@ test.each([
   ["POST", "/audio/speech", "Did you mean POST /v1/audio/speech?"],
   ["POST", "/v1/audio/voices", "The Voices API is not supported."],
   ["POST", "/v1/fine_tuning/jobs", "The Fine-tuning API is not supported."],
-  ["GET", "/v1/realtime", "The Realtime API is not supported yet; use POST /v1/chat/completions."],
+  ["POST", "/v1/realtime/calls", "The Realtime calls API is not supported yet; use GET /v1/realtime over a WebSocket."],
   [
     "POST",
     "/v2/whatever",
@@ -89,11 +89,16 @@ test("an upgrade to WebSocket names the request that works", () => {
 test.each([
   ["POST", "/v1/containers", "The Containers API is not supported."],
   ["GET", "/v1/skills", "The Skills API is not supported."],
-  [
-    "GET",
-    "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
-    "The Live API is not supported yet",
-  ],
 ])("%s %s names the unsupported API", (method, path, sentence) => {
   expect(messageOf(method, path)).toContain(sentence);
+});
+
+test.each([
+  "/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateMusic",
+  "//ws/other",
+  "/api/genai/ws/other",
+])("another WebSocket of Google's (%s) names that of Gemini Live", (path) => {
+  expect(messageOf("GET", path)).toEndWith(
+    "Gemini Live is at /ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent.",
+  );
 });

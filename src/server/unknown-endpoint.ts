@@ -24,9 +24,12 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/v1\/user_profiles(\/|$)/, "User profiles", undefined],
   [/\/v1\/organizations(\/|$)/, "Organizations", undefined],
   [/\/evals(\/|$)/, "Evals", undefined],
-  [/^\/+ws\//, "Live", "POST /v1beta/models/{model}:streamGenerateContent"],
   [/\/auth_tokens$/, "Ephemeral tokens", undefined],
 ];
+
+/** Where Google's SDKs open WebSockets. The gateway has one service there. */
+const WEB_SOCKETS = /^\/+(?:api\/genai\/+|api\/vertex-ai\/+)?ws\//;
+const GEMINI_LIVE = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
 
 const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.test(path));
 
@@ -76,6 +79,7 @@ function advice<H>(
   }
   // An endpoint below another API may end like one of the gateway's.
   const missing = missingApi(path);
+  if (missing === undefined && WEB_SOCKETS.test(path)) return `Gemini Live is at ${GEMINI_LIVE}.`;
   const near = missing !== undefined || path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
   if (near !== undefined) return `Did you mean ${method} ${near}?`;
   if (missing !== undefined) {

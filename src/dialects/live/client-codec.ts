@@ -1,5 +1,5 @@
 import { AudioConverter, isSameFormat } from "../../audio/audio-converter.ts";
-import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Turn } from "../../canon/call.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
@@ -35,6 +35,10 @@ const NO_FRAMES: readonly string[] = [];
 /** Several blobs at once: the older form of the input. */
 const MAX_CHUNKS = 100;
 
+/** Reads it even if a field is not valid. */
+const completesTurn = (content: unknown): boolean =>
+  isObject(content) && (content["turnComplete"] === true || content["turn_complete"] === true);
+
 /** Speaks to a client of the live protocol. */
 export class LiveClientSide implements LiveClientCodec {
   readonly #context: LiveClientContext;
@@ -64,12 +68,15 @@ export class LiveClientSide implements LiveClientCodec {
       return this.#decode(message);
     } catch (thrown) {
       // Whatever is wrong with a message concerns only this message.
-      const [name] = Object.keys(message ?? {});
-      if (!this.#context.native || name === undefined || !this.#isSetUp)
-        return [{ type: "invalid", error: asGatewayError(thrown) }];
-      if (name === "setup") return [{ type: "invalid", error: asGatewayError(thrown) }];
-      if (name === "realtimeInput") return [{ type: "unknown", name }];
-      return [{ type: "respond", cause: name === "toolResponse" ? "results" : "asked" }];
+      const error = asGatewayError(thrown);
+      const names = Object.keys(message ?? {});
+      const [name] = names;
+      const isAsked = completesTurn(message?.["clientContent"]);
+      const asksTurn = isAsked || names.includes("toolResponse");
+      if (!this.#context.native || name === undefined || !this.#isSetUp || names.includes("setup"))
+        return [{ type: "invalid", error, asksTurn }];
+      if (asksTurn) return [{ type: "respond", cause: isAsked ? "asked" : "results" }];
+      return [{ type: "unknown", name: name.slice(0, 80), unread: error }];
     }
   }
 
@@ -233,12 +240,12 @@ export class LiveClientSide implements LiveClientCodec {
 
   /**
    * The protocol has no errors besides closing the connection. SDKs ignore the member `error`, and a client that waits for the turn sees
-   * its end.
+   * its end. One that waits for another turn must not: it would take each answer for that of the turn before.
    */
-  encodeError(error: GatewayError): readonly string[] {
+  encodeError(error: GatewayError, _eventId?: string, endsTurn = true): readonly string[] {
     const { error: body } = JSON.parse(errorBody(error)) as JsonObject;
     const told = JSON.stringify({ error: body });
-    if (!this.#isConfirmed || this.#turn !== undefined) return [told];
+    if (!endsTurn || !this.#isConfirmed || this.#turn !== undefined) return [told];
     return [told, contentFrame({ turnComplete: true, turnCompleteReason: "RESPONSE_REJECTED" })];
   }
 

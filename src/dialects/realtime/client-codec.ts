@@ -64,9 +64,10 @@ export class RealtimeClientCodec implements LiveClientCodec {
     } catch (thrown) {
       // Whatever is wrong with an event concerns only this event.
       const type = stringAt(event, "type");
-      if (this.#context.native && type === "response.create") return [{ type: "respond", cause: "asked", ...eventId }];
-      if (this.#context.native && type !== undefined) return [{ type: "unknown", name: type.slice(0, 80), ...eventId }];
-      return [{ type: "invalid", error: asGatewayError(thrown), ...eventId }];
+      const error = asGatewayError(thrown);
+      if (!this.#context.native || type === undefined) return [{ type: "invalid", error, ...eventId }];
+      if (type === "response.create") return [{ type: "respond", cause: "asked", ...eventId }];
+      return [{ type: "unknown", name: type.slice(0, 80), unread: error, ...eventId }];
     }
   }
 

@@ -94,6 +94,11 @@ test("decision 0118: in a native session the host checks the fields, and turns s
   const audio = { realtimeInput: { audio: { data: "AAAA", mimeType: "audio/opus" } } };
   expect(other.decode(JSON.stringify(audio))).toMatchObject([{ type: "unknown" }]);
   expect(other.decode('{"toolResponse":{}}')).toMatchObject([{ type: "respond", cause: "results" }]);
+  const decoded = (content: object) => other.decode(JSON.stringify({ ...audio, ...content }));
+  expect(decoded({ client_content: { turn_complete: true } })).toMatchObject([{ type: "respond", cause: "asked" }]);
+  expect(decoded({ clientContent: {} })).toMatchObject([{ type: "unknown", name: "realtimeInput" }]);
+  const twice = { clientContent: { turn_complete: true, turnComplete: true } };
+  expect(other.decode(JSON.stringify(twice))).toMatchObject([{ type: "respond", cause: "asked" }]);
   expect(other.decode('{"setup":{}}')).toMatchObject([{ type: "invalid" }]);
 });
 

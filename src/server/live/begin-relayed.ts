@@ -8,7 +8,7 @@ import { LIVE_DIALECTS } from "../../dialects/live-dialects.ts";
 import { readRouting } from "../../dialects/reading/read-routing.ts";
 import type { ClientPresence } from "../../relay/call.ts";
 import type { Gateway } from "../../relay/gateway.ts";
-import type { LiveCaller } from "../../relay/live/live-caller.ts";
+import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
 import { billedOffer, withoutPricedModels } from "../../relay/live/live-kind.ts";
 import { openLive } from "../../relay/live/open-live.ts";
 import { checkBilling } from "../../relay/request/check-billing.ts";
@@ -82,6 +82,7 @@ export async function beginRelayed(
       model: routed.door === "dropin" ? resolved.calledAs : model.id,
       expiresAtSeconds: Math.floor((clock.wallMs() + snapshot.live.sessionMs) / 1000),
       makeId: () => random.id(),
+      native: laneOf(live, opened.host.target) === "native",
       beta: client.isOlder,
     }),
     strict: live.incoming.strict,

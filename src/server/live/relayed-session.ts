@@ -177,7 +177,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     this.used();
     const { maxFrameBytes } = this.limits;
     if (frame.length > maxFrameBytes) {
-      this.#refuse(tooLargeFrame(maxFrameBytes), undefined);
+      this.#refuse(tooLargeFrame(maxFrameBytes), undefined, this.#by.dialect.audioBytesIn(frame) === undefined);
       return undefined;
     }
     const text = typeof frame === "string" ? frame : Buffer.from(frame).toString();
@@ -202,7 +202,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   #takeText(text: string): Promise<void> | undefined {
-    let commands: readonly LiveCommand[];
+    let commands: readonly LiveCommand[] = [];
     let check: LiveFrameCheck | undefined;
     try {
       refuseManyValues(text);
@@ -212,7 +212,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       check = this.#by.dialect.check(text);
       this.#check(check, commands);
     } catch (thrown) {
-      this.#refuse(thrown, eventIdIn(text));
+      const asksTurn = commands.some((command) => command.type === "respond" || isInvalidTurn(command));
+      this.#refuse(thrown, eventIdIn(text), asksTurn);
       return undefined;
     }
     if (commands.some(({ type }) => type === "respond"))
@@ -236,7 +237,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const billables = this.#ofUnknownPrice([...(check?.billables ?? []), ...unknown]);
     if (billables.length === 0) return;
     const caller = { principal: live.principal(), door: live.incoming.door };
-    checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
+    try {
+      checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
+    } catch (thrown) {
+      // What is wrong with a field helps more than that its price is unknown.
+      for (const command of commands) if (command.type === "unknown" && command.unread) throw command.unread;
+      throw thrown;
+    }
   }
 
   /** A frame that begins a turn. */
@@ -249,7 +256,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.#turns.context.addText(text.length);
       await this.#turns.ask({ sent: text, eventId, billables, maxOutputTokens });
     } catch (thrown) {
-      this.#refuse(thrown, eventId);
+      this.#refuse(thrown, eventId, true);
       // What came in the same frame is part of the conversation, if it can be sent alone.
       if (!this.#isNative) for (const command of commands) if (command.type !== "respond") this.#carry(command);
       return;
@@ -292,7 +299,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       if (command.type === "respond" && step.frames.length + step.events.length === 0) this.#turns.withdraw();
       this.#guard(() => this.#followAndShow(step.events, 0));
     } catch (thrown) {
-      this.#refuse(thrown, command.eventId);
+      this.#refuse(thrown, command.eventId, command.type === "respond" || isInvalidTurn(command));
     }
   }
 
@@ -431,7 +438,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       refusal = asGatewayError(thrown);
     }
     this.#refused.add(id);
-    this.#refuse(refusal, undefined);
+    this.#refuse(refusal, undefined, true);
     const { retryAfterSeconds } = refusal;
     this.#mutedUntilMs =
       this.gateway.clock.nowMs() + (retryAfterSeconds === undefined ? MUTE_MS : retryAfterSeconds * 1000);
@@ -541,13 +548,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   /** A refusal is an error event, and the connection stays open. */
-  #refuse(thrown: unknown, eventId: string | undefined): void {
+  #refuse(thrown: unknown, eventId: string | undefined, asksTurn: boolean): void {
     const error = this.noteRefusal(thrown);
-    for (const frame of this.#by.client.encodeError(error, eventId)) this.#write(frame);
+    for (const frame of this.#by.client.encodeError(error, eventId, asksTurn || this.running === 0)) this.#write(frame);
   }
 
   protected tell(why: GatewayError): void {
-    for (const frame of this.#by.client.encodeError(why)) this.#write(frame);
+    for (const frame of this.#by.client.encodeError(why, undefined, this.running === 0)) this.#write(frame);
   }
 
   protected override tellDraining(): void {
@@ -601,6 +608,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 const NO_EVENTS: readonly LiveEvent[] = [];
 
 /** Events to which the gateway adds something. */
+const isInvalidTurn = (command: LiveCommand): boolean => command.type === "invalid" && command.asksTurn === true;
+
 const MARKED: ReadonlySet<string> = new Set(["ready", "settings-applied", "turn-began", "turn-ended"]);
 
 const OF_TURNS: ReadonlySet<string> = new Set([
