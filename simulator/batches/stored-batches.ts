@@ -57,7 +57,7 @@ const MAX_UNENDED = 20;
 /** Of the requests of all batches. */
 const MAX_STORED_BYTES = 256 * 1024 * 1024;
 /** Of the results of one batch; further lines fail. */
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+const MAX_RESULT_BYTES = 32 * 1024 * 1024;
 const LIFETIME_MS = 24 * 3_600_000;
 /** Lines of a batch that run at once. */
 const AT_ONCE = 4;
