@@ -168,6 +168,20 @@ describe("OpenAI's batches", () => {
     expect(failed).toMatchObject({ status: "failed", errors: { data: [{ message: "Simulated: the batch fails." }] } });
   });
 
+  test("a line that stops in the middle does not keep the batch from being cancelled", async () => {
+    const { id } = await create([chat("a", "stall-mid-stream", "One."), chat("b", "standard", "Two.")]);
+    await follow(
+      () => openai.batches.retrieve(id),
+      ({ request_counts }) => String(request_counts?.completed),
+      /^1$/,
+    );
+    await openai.batches.cancel(id);
+    const { batch } = await end(id);
+    expect(batch.status).toBe("cancelled");
+    expect(await read(batch.output_file_id)).toMatchObject([{ custom_id: "b" }]);
+    expect(await read(batch.error_file_id)).toMatchObject([{ custom_id: "a", error: { code: "batch_cancelled" } }]);
+  });
+
   test("lists in pages, newest first", async () => {
     const made = [await create([chat("a", "standard", "One.")]), await create([chat("a", "standard", "Two.")])];
     const first = await openai.batches.list({ limit: 1 });

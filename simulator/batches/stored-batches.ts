@@ -189,10 +189,11 @@ export class StoredBatches {
   ): Promise<Exclude<LineResult, string> | undefined> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(LINE_TIMEOUT_MS)]);
     try {
-      const response = await this.#options.answer(line, headers, limited);
-      const body = await response.text();
+      const answered = this.#options.answer(line, headers, limited);
+      const read = answered.then(async (response) => ({ status: response.status, body: await response.text() }));
+      const { status, body } = await Promise.race([read, rejectAt(limited)]);
       if (signal.aborted) return undefined;
-      return { status: response.status, body: JSON.stringify(JSON.parse(body)) };
+      return { status, body: JSON.stringify(JSON.parse(body)) };
     } catch {
       // Its connection would have been dropped, or have brought something else than JSON.
       return signal.aborted ? undefined : { status: 500, body: undefined };
@@ -221,6 +222,14 @@ export class StoredBatches {
     return this.#batches.size < MAX_BATCHES && stored <= MAX_STORED_BYTES;
   }
 }
+
+/** The body of an answer whose client has left does not end. */
+const rejectAt = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const leave = (): void => reject(new Error("nobody waits for this line any more"));
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+  });
 
 /** What is kept of a batch, in characters. */
 function sizeOf({ lines, results = [] }: { lines: readonly BatchLine[]; results?: SimulatedBatch["results"] }): number {
