@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import { testPage } from "./support/doc-page.ts";
 
 const { testShell, testTypescript } = testPage("docs/batches.md", {
-  blocks: { sh: 2, ts: 2 },
+  // The configuration is used in simulated-batches.test.ts.
+  blocks: { sh: 2, ts: 2, yaml: 1 },
   programs: ["curl", "grep", "head", "cut"],
 });
 

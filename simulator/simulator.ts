@@ -1,4 +1,5 @@
 import { AccessTokens } from "./access-tokens.ts";
+import { StoredBatches } from "./batches/stored-batches.ts";
 import { Credentials } from "./credentials.ts";
 import type { Exchange, Host } from "./exchange.ts";
 import { HostError } from "./host-error.ts";
@@ -46,6 +47,8 @@ interface SimulatorOptions {
   nowMs?: () => number;
   /** How long an image or video that is waited for takes, 300 unless given. */
   mediaJobMs?: number;
+  /** How long a batch waits before it runs, 300 unless given. */
+  batchDelayMs?: number;
   /** Makes the videos; encoded ones that move unless given. */
   makeVideo?: MakeVideo;
   /** Called with every request as soon as it has arrived. */
@@ -203,6 +206,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     flaky: new Map(),
     caches: new StoredCaches(nowMs),
     files: new StoredFiles(nowMs),
+    batches: new StoredBatches({
+      nowMs,
+      delayMs: options.batchDelayMs ?? 300,
+      answer: ({ path, body }, headers, signal) => answerLine(path, body, headers, signal),
+    }),
     tokenDelayMs: options.tokenDelayMs ?? 15,
   };
   const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);
@@ -244,6 +252,36 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       if (!(error instanceof HostError)) throw error;
       return new HostError(error.status, error.body.replace("req_simulated", requestId), error.headers).toResponse();
     }
+  }
+
+  function hostOf(pathname: string): { host: Host | undefined; path: string } {
+    const segment = /^\/\w+/.exec(pathname)?.[0] ?? "";
+    return { host: hosts[pathname] ?? hosts[segment], path: pathname.slice(segment.length) };
+  }
+
+  /** Answers a request of a batch as one that arrives alone. */
+  async function answerLine(
+    pathname: string,
+    bodyText: string,
+    headers: Headers,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const { host, path } = hostOf(pathname);
+    if (host === undefined) throw new Error(`no host serves ${pathname}`);
+    const exchange: Exchange = {
+      url: new URL(`http://${server.hostname}:${server.port}${pathname}`),
+      path,
+      method: "POST",
+      headers,
+      bodyText,
+      bodyBytes: Buffer.from(bodyText),
+      body: parseBody(bodyText),
+      signal,
+      state,
+      ended: () => {},
+      countModel: (name) => counters.countModel(name),
+    };
+    return respond(host, exchange, "req_simulated");
   }
 
   /** Opens a WebSocket. Undefined once it is open. */
@@ -324,9 +362,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
         ended("finished");
         return links.send(url.pathname, request.headers);
       }
-      const exact = hosts[url.pathname];
-      const segment = /^\/\w+/.exec(url.pathname)?.[0] ?? "";
-      const host = exact ?? hosts[segment];
+      const { host, path } = hostOf(url.pathname);
       if (host === undefined) {
         ended("finished");
         return Response.json(
@@ -336,7 +372,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       }
       const exchange: Exchange = {
         url,
-        path: url.pathname.slice(segment.length),
+        path,
         method: request.method,
         headers: request.headers,
         bodyText: text,
@@ -358,6 +394,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     url: `http://${server.hostname}:${server.port}`,
     port: server.port ?? 0,
     stats: () => ({ ...counters.snapshot(), mediaJobs: mediaJobs.made }),
-    stop: () => server.stop(true),
+    stop: () => {
+      state.batches.stop();
+      return server.stop(true);
+    },
   };
 }

@@ -1,6 +1,6 @@
 import type { Json } from "./json.ts";
 
-/** A file, without its content: only what lists and answers say of it. */
+/** A file. Of most, only what lists and answers say of them is kept, and not the content. */
 export interface SimulatedFile {
   id: string;
   /** The key that it belongs to. */
@@ -13,10 +13,17 @@ export interface SimulatedFile {
   bytes: number;
   createdAtMs: number;
   expiresAtMs: number | undefined;
+  /** Of files for batches and from them, until others need the space. */
+  content?: string | undefined;
 }
+
+/** A file whose content has not come yet. */
+type Upload = Omit<SimulatedFile, "id" | "bytes" | "createdAtMs">;
 
 /** The oldest go first. */
 const MAX_FILES = 1_000;
+/** Of all contents together, in characters. */
+const MAX_CONTENT = 128 * 1024 * 1024;
 /** As this simulator makes them. Other ids are taken for files that were uploaded before. */
 const MADE_HERE = /\b(?:file-sim|file_sim|files\/sim)[0-9a-f]{16}\b/;
 const PREFIXES = { openai: "file-sim", anthropic: "file_sim", gemini: "files/sim" } as const;
@@ -26,7 +33,7 @@ const NAMING = new Set(["file_id", "fileUri", "uri"]);
 /** Files of all hosts. */
 export class StoredFiles {
   readonly #files = new Map<string, SimulatedFile>();
-  readonly #uploads = new Map<string, Omit<SimulatedFile, "id" | "bytes" | "createdAtMs">>();
+  readonly #uploads = new Map<string, Upload>();
   readonly nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -38,6 +45,7 @@ export class StoredFiles {
     const stored = { ...file, id, createdAtMs: this.nowMs() };
     this.#files.set(id, stored);
     dropOldest(this.#files);
+    this.#dropContents();
     return stored;
   }
 
@@ -58,17 +66,25 @@ export class StoredFiles {
   }
 
   /** A file whose content comes with the next request. Returns the id of the upload. */
-  begin(file: Omit<SimulatedFile, "id" | "bytes" | "createdAtMs">): string {
+  begin(file: Upload): string {
     const id = randomId();
     this.#uploads.set(id, file);
     dropOldest(this.#uploads);
     return id;
   }
 
-  finish(uploadId: string, bytes: number): SimulatedFile | undefined {
+  finish(uploadId: string, bytes: number, contentOf: (file: Upload) => string | undefined): SimulatedFile | undefined {
     const begun = this.#uploads.get(uploadId);
     this.#uploads.delete(uploadId);
-    return begun && this.add({ ...begun, bytes });
+    return begun && this.add({ ...begun, bytes, content: contentOf(begun) });
+  }
+
+  #dropContents(): void {
+    let kept = 0;
+    for (const file of [...this.#files.values()].reverse()) {
+      kept += file.content?.length ?? 0;
+      if (kept > MAX_CONTENT) file.content = undefined;
+    }
   }
 
   /** The first id in a request that this simulator has made, and that its key cannot use. */

@@ -1,3 +1,4 @@
+import { StoredBatches } from "../simulator/batches/stored-batches.ts";
 import type { Exchange } from "../simulator/exchange.ts";
 import { HostError } from "../simulator/host-error.ts";
 import { StoredCaches } from "../simulator/hosts/google/stored-caches.ts";
@@ -59,6 +60,7 @@ export class MediaHostHarness {
       flaky: new Map(),
       caches: new StoredCaches(nowMs),
       files: new StoredFiles(nowMs),
+      batches: new StoredBatches({ nowMs, delayMs: 0, answer: () => Promise.reject(new Error("no batches")) }),
       tokenDelayMs: 0,
     };
   }

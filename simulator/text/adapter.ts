@@ -1,4 +1,5 @@
 import type { SimulatedTextModel } from "../../src/catalogue/simulated-models.ts";
+import type { StoredBatches } from "../batches/stored-batches.ts";
 import type { FailureName, HostError } from "../host-error.ts";
 import type { StoredCaches } from "../hosts/google/stored-caches.ts";
 import type { Json } from "../json.ts";
@@ -76,6 +77,7 @@ export interface SimulatorState {
   /** Google's caches. */
   caches: StoredCaches;
   files: StoredFiles;
+  batches: StoredBatches;
   tokenDelayMs: number;
 }
 

@@ -36,7 +36,7 @@ export function makeSnapshot(
   base: UpdatedModels = NO_UPDATES,
 ): Snapshot {
   const settings = config.providers ?? providersFromEnvironment(environment);
-  const all = simulator ? [...settings, simulatorSettings(simulator)] : settings;
+  const all = simulator ? [...settings, simulatorSettings(simulator, config.batch.mode === "native")] : settings;
   const made = all.map((one) => createOrExplain(one, config.file, sources, registry));
   const providers: ReadonlyMap<string, readonly Provider[]> = Map.groupBy(made, ({ name }) => name);
   const summaries = [...providers].map(([name, [first]]): ProviderSummary => {
@@ -143,8 +143,9 @@ export function missingProviders(
   });
 }
 
-const simulatorSettings = ({ url, key }: SimulatorAccess): ProviderSettings => {
-  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret(key), files: true };
+/** Its batch API is slower than the gateway itself and saves nothing real: it is used only if every batch must go to a provider. */
+const simulatorSettings = ({ url, key }: SimulatorAccess, batch: boolean): ProviderSettings => {
+  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret(key), files: true, batch };
 };
 
 /**

@@ -7,6 +7,7 @@ import type { RerankAdapter } from "../services/rerank/rerank-adapter.ts";
 import type { SpeechAdapter } from "../services/speech/speech-adapter.ts";
 import type { TranscriptionAdapter } from "../services/transcription/transcription-adapter.ts";
 import { messagesHeaders } from "./anthropic.ts";
+import { SIMULATOR_BATCHES } from "./batches/simulator.ts";
 import { SIMULATOR_BILLING } from "./billing/simulator.ts";
 import { cohereRerank } from "./cohere/services.ts";
 import { ANTHROPIC_FILES } from "./files/anthropic.ts";
@@ -155,6 +156,7 @@ export const simulator: ProviderDeclaration = {
       }),
     ],
   },
+  batches: SIMULATOR_BATCHES,
   files: [
     { ...OPENAI_FILES, base: (url) => `${url}/openai/v1`, maxBytes: MAX_FILE_BYTES },
     { ...ANTHROPIC_FILES, base: (url) => `${url}/anthropic`, maxBytes: MAX_FILE_BYTES },

@@ -4,14 +4,20 @@ import type { SimulatedFile } from "../../stored-files.ts";
 import { googleError, invalid } from "./text/errors.ts";
 
 /** The files of the Gemini API: the collection, or one of it. */
-export const FILES = /^\/v1beta\/files(?:\/([^/:]+))?$/;
+export const FILES = /^\/v1(?:beta)?\/files(?:\/([^/:]+))?$/;
+/** Where the contents of those from batches are. */
+export const DOWNLOADS = /^(?:\/download)?\/v1(?:beta)?\/files\/(sim[0-9a-f]{16}):download$/;
 /** Where they are uploaded. */
-export const UPLOADS = "/upload/v1beta/files";
+export const UPLOADS = /^\/upload\/v1(?:beta)?\/files$/;
+
+/** Of requests of batches, which the content is kept of. */
+const JSONL = /^(?:application|text)\/(?:x-)?(?:jsonl|ndjson|jsonlines)$/;
+const MAX_JSONL_BYTES = 100 * 1024 * 1024;
 
 const LIFETIME_MS = 48 * 3_600_000;
 
 /** https://ai.google.dev/api/files: the first request describes the file, the next one has its content. */
-export function answerUpload({ url, headers, body, bodyBytes, state }: Exchange, key: string): Response {
+export function answerUpload({ url, headers, body, bodyBytes, bodyText, state }: Exchange, key: string): Response {
   const { files } = state;
   const command = headers.get("x-goog-upload-command") ?? "";
   const uploadId = url.searchParams.get("upload_id");
@@ -31,7 +37,10 @@ export function answerUpload({ url, headers, body, bodyBytes, state }: Exchange,
     return new Response(null, { headers: { "x-goog-upload-url": `${url.origin}${url.pathname}?upload_id=${id}` } });
   }
   if (command !== "upload, finalize") throw invalid("Only uploads in one piece are simulated: upload, finalize.");
-  const file = files.finish(uploadId, bodyBytes.length);
+  const isLarge = bodyBytes.length > MAX_JSONL_BYTES;
+  const file = files.finish(uploadId, bodyBytes.length, ({ mimeType }) =>
+    JSONL.test(mimeType) && !isLarge ? bodyText : undefined,
+  );
   if (file === undefined) throw googleError(404, "NOT_FOUND", "The upload was not found.");
   return Response.json({ file: entry(file, url) }, { headers: { "x-goog-upload-status": "final" } });
 }
@@ -48,6 +57,13 @@ export function answerFiles({ method, url, path, state }: Exchange, key: string,
   return {};
 }
 
+/** The content of a file. Of those for batches and from them alone it is kept. */
+export function sendFile({ state }: Exchange, key: string, name: string): Response {
+  const content = state.files.find(name, key)?.content;
+  if (content === undefined) throw fileForbidden(name);
+  return new Response(content, { headers: { "content-type": "application/jsonl" } });
+}
+
 /** This host does not distinguish files of others and files that do not exist. */
 export const fileForbidden = (name: string) =>
   googleError(
@@ -57,7 +73,7 @@ export const fileForbidden = (name: string) =>
   );
 
 function entry({ id, bytes, createdAtMs, expiresAtMs, name, mimeType }: SimulatedFile, url: URL): JsonObject {
-  const root = /^(\/\w+)\/(?:upload\/)?v1beta\//.exec(url.pathname)?.[1] ?? "";
+  const root = /^(\/\w+)\/(?:upload\/)?v1(?:beta)?\//.exec(url.pathname)?.[1] ?? "";
   return {
     name: id,
     displayName: name,

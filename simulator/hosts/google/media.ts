@@ -14,6 +14,8 @@ const CALLS = {
 } as const;
 const OPERATION = /\/(models\/([^/]+)\/operations\/[^/]+)$/;
 const DOWNLOAD = /\/download\/results\/[\w-]+\.mp4$/;
+/** A name that the store of files made. */
+const STORED = /^sim[0-9a-f]{16}$/;
 const FILE = /\/files\/(\w+):download$/;
 
 function googleMedia(host: GoogleHost): MediaHost {
@@ -21,7 +23,8 @@ function googleMedia(host: GoogleHost): MediaHost {
     const path = decodeName(exchange.url.pathname);
     if (exchange.method === "GET" && host === "gemini") {
       const file = FILE.exec(path)?.[1];
-      if (file !== undefined) return sendToVideo(exchange, context, file);
+      // Those from batches are not videos.
+      if (file !== undefined && !STORED.test(file)) return sendToVideo(exchange, context, file);
       if (DOWNLOAD.test(path)) return sendVideo(context, path);
       const [, name, model] = OPERATION.exec(path) ?? [];
       if (name === undefined || model === undefined) return undefined;

@@ -4,8 +4,8 @@ import { readForm } from "../../read-form.ts";
 import type { SimulatedFile } from "../../stored-files.ts";
 import { invalid, openaiError } from "./text/errors.ts";
 
-/** The files of this host: the collection, or one of it. */
-export const FILES = /^\/v1\/files(?:\/([^/]+))?$/;
+/** The files of this host: the collection, one of it, or its content. */
+export const FILES = /^\/v1\/files(?:\/([^/]+)(\/content)?)?$/;
 
 const PURPOSES = ["assistants", "batch", "fine-tune", "vision", "user_data", "evals"];
 
@@ -37,6 +37,7 @@ export function answerFiles(
       purpose,
       bytes: bytes.length,
       expiresAtMs,
+      content: purpose === "batch" ? bytes.toString() : undefined,
     };
     return entry(files.add(made));
   }
@@ -48,6 +49,16 @@ export function answerFiles(
   }
   if (method !== "GET") throw openaiError(404, `Invalid URL (${method} ${path})`);
   return entry(file);
+}
+
+/** The content of a file. Of those for batches and from them alone it is kept. */
+export function sendFile({ method, path, state }: Exchange, key: string, id: string): Response {
+  if (method !== "GET") throw openaiError(404, `Invalid URL (${method} ${path})`);
+  const file = state.files.find(id, key);
+  if (file === undefined) throw openaiError(404, `No such File object: ${id}`, { param: "id" });
+  if (file.content === undefined)
+    throw invalid(`Not allowed to download files of purpose: ${file.purpose}`, null, null);
+  return new Response(file.content, { headers: { "content-type": "application/octet-stream" } });
 }
 
 const entry = ({ id, bytes, createdAtMs, expiresAtMs, name, purpose }: SimulatedFile): JsonObject => ({

@@ -4,6 +4,7 @@ import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "
 import { isObject } from "../../../json.ts";
 import type { IncomingCall } from "../../../text/adapter.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
+import { answerBatches, BATCHES } from "../batches.ts";
 import { answerFiles, FILES } from "../files.ts";
 import { anthropicAdapter, countMessageTokens } from "./adapter.ts";
 import { anthropicError, invalid, modelNotFound } from "./errors.ts";
@@ -68,6 +69,12 @@ export function anthropicHost(credentials: Credentials): Host {
       const { path, method } = exchange;
       const filed = FILES.exec(path);
       if (filed !== null) return jsonAnswer(exchange, answerFiles(exchange, key, filed[1]));
+      const batched = BATCHES.exec(path);
+      if (batched !== null) {
+        const answer = answerBatches(exchange, key, batched[1], batched[2]);
+        exchange.ended("finished");
+        return answer;
+      }
       const missing = exchange.state.files.missingIn(exchange.body, key);
       if (missing !== undefined) throw anthropicError(404, "not_found_error", `File not found: ${missing}`);
       if (path === "/v1/messages" && method === "POST") {

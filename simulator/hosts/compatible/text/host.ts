@@ -4,6 +4,8 @@ import { type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exc
 import { isObject } from "../../../json.ts";
 import type { TextAdapter } from "../../../text/adapter.ts";
 import { answerCall } from "../../../text/answer-call.ts";
+import { answerBatches } from "../../openai/batches.ts";
+import { answerFiles, sendFile } from "../../openai/files.ts";
 import { invalid, missingKey, openaiError, wrongKey } from "../../openai/text/errors.ts";
 import { compatibleAdapter, speakingAs } from "./adapter.ts";
 import type { HostBehaviour } from "./behaviour.ts";
@@ -30,6 +32,25 @@ function complete(exchange: Exchange, adapter: TextAdapter, host: HostBehaviour,
   return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
 }
 
+const AZURE = "azure-openai";
+const AZURE_FILES = /^(\/azure-openai(?:\/.*)?)\/v1\/files(?:\/([^/]+)(\/content)?)?$/;
+const AZURE_BATCHES = /^(\/azure-openai(?:\/.*)?)\/v1\/batches(?:\/([^/]+)(\/cancel)?)?$/;
+
+/** Azure has OpenAI's files and batches. */
+function storedAtAzure(exchange: Exchange, key: string): Response | undefined {
+  const [filed, , file, content] = AZURE_FILES.exec(exchange.path) ?? [];
+  if (file !== undefined && content !== undefined) {
+    const sent = sendFile(exchange, key, file);
+    exchange.ended("finished");
+    return sent;
+  }
+  if (filed !== undefined) return jsonAnswer(exchange, answerFiles(exchange, key, file));
+  const [batched, root = "", id, cancel] = AZURE_BATCHES.exec(exchange.path) ?? [];
+  if (batched === undefined) return undefined;
+  const asked = { key, host: AZURE, root: `/hosts${root}`, isCancel: cancel !== undefined } as const;
+  return jsonAnswer(exchange, answerBatches(exchange, id === undefined ? asked : { ...asked, id }));
+}
+
 /** All compatible hosts, each at `/<kind>/…/chat/completions`; the part in between is ignored. */
 export function compatibleHosts(credentials: Credentials, nowMs: () => number, strict: boolean): Host {
   const hosts = new Map(
@@ -38,6 +59,15 @@ export function compatibleHosts(credentials: Credentials, nowMs: () => number, s
   return {
     requestIdHeader: "x-request-id",
     async handle(exchange) {
+      const azure = exchange.path.startsWith(`/${AZURE}/`) ? hosts.get(AZURE)?.host : undefined;
+      const stored =
+        azure &&
+        speakingAs(azure, () =>
+          AZURE_FILES.test(exchange.path) || AZURE_BATCHES.test(exchange.path)
+            ? storedAtAzure(exchange, authenticate(exchange.headers, azure, credentials))
+            : undefined,
+        );
+      if (stored !== undefined) return stored;
       const [, kind = "", verb = ""] = /^\/([\w.-]+)\/(?:.*\/)?(chat\/completions|models)$/.exec(exchange.path) ?? [];
       const found = hosts.get(kind);
       if (found === undefined) throw openaiError(404, `Invalid URL (${exchange.method} ${exchange.path})`);

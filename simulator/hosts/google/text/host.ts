@@ -7,8 +7,9 @@ import { isObject, type JsonObject, textOr } from "../../../json.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { anthropicAdapter } from "../../anthropic/text/adapter.ts";
 import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
+import { answerBatches, BATCH_CREATION, BATCHES, createBatch } from "../batches.ts";
 import { answerCaches, CACHES } from "../caches.ts";
-import { answerFiles, answerUpload, FILES, fileForbidden, UPLOADS } from "../files.ts";
+import { answerFiles, answerUpload, DOWNLOADS, FILES, fileForbidden, sendFile, UPLOADS } from "../files.ts";
 import { interactionsAdapter } from "../interactions/adapter.ts";
 import type { StoredCaches } from "../stored-caches.ts";
 import { countContentTokens, googleAdapter, isStream, wantsEvents } from "./adapter.ts";
@@ -118,6 +119,21 @@ export function googleHost(
     return answerCall(anthropicAdapter, call, exchange.state, exchange.signal, exchange.ended);
   }
 
+  /** The batches of the Gemini API, and the files with their results. */
+  function batchesOf(exchange: Exchange, key: string): Response | undefined {
+    const { path, method } = exchange;
+    const download = method === "GET" ? DOWNLOADS.exec(path) : null;
+    if (download !== null) {
+      const sent = sendFile(exchange, key, `files/${download[1]}`);
+      exchange.ended("finished");
+      return sent;
+    }
+    const creation = method === "POST" ? BATCH_CREATION.exec(path) : null;
+    if (creation !== null) return jsonAnswer(exchange, createBatch(exchange, key, decodeName(creation[1] ?? "")));
+    const batched = BATCHES.exec(path);
+    return batched === null ? undefined : jsonAnswer(exchange, answerBatches(exchange, key, batched[1], batched[2]));
+  }
+
   return {
     async handle(exchange) {
       const key = authenticate(exchange);
@@ -125,12 +141,16 @@ export function googleHost(
       if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
       if (host === "gemini" && exchange.method === "POST" && INTERACTIONS.test(exchange.path))
         return interact(exchange, key);
-      if (host === "gemini" && exchange.path === UPLOADS && exchange.method === "POST") {
+      if (host === "gemini" && UPLOADS.test(exchange.path) && exchange.method === "POST") {
         exchange.ended("finished");
         return answerUpload(exchange, key);
       }
       const filed = host === "gemini" ? FILES.exec(exchange.path) : null;
       if (filed !== null) return jsonAnswer(exchange, answerFiles(exchange, key, filed[1]));
+      if (host === "gemini") {
+        const batched = batchesOf(exchange, key);
+        if (batched !== undefined) return batched;
+      }
       const missing = exchange.state.files.missingIn(exchange.body, key);
       if (missing !== undefined) throw fileForbidden(missing);
       const cached = CACHES.exec(exchange.path);

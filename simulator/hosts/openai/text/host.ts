@@ -4,8 +4,9 @@ import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "
 import { isObject } from "../../../json.ts";
 import type { IncomingCall, TextAdapter } from "../../../text/adapter.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
+import { answerBatches, BATCHES } from "../batches.ts";
 import { completionsAdapter } from "../completions/adapter.ts";
-import { answerFiles, FILES } from "../files.ts";
+import { answerFiles, FILES, sendFile } from "../files.ts";
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
 import { countInputTokens, responsesAdapter } from "../responses/adapter.ts";
 import { openaiAdapter } from "./adapter.ts";
@@ -48,7 +49,17 @@ export function openaiHost(credentials: Credentials, nowMs: () => number, secret
       const key = authenticate(exchange.headers, credentials);
       const { path, method } = exchange;
       const filed = FILES.exec(path);
+      if (filed?.[1] !== undefined && filed[2] !== undefined) {
+        const sent = sendFile(exchange, key, filed[1]);
+        exchange.ended("finished");
+        return sent;
+      }
       if (filed !== null) return jsonAnswer(exchange, answerFiles(exchange, key, filed[1]));
+      const [batched, id, cancel] = BATCHES.exec(path) ?? [];
+      if (batched !== undefined) {
+        const asked = { key, host: "openai", root: "/openai", isCancel: cancel !== undefined } as const;
+        return jsonAnswer(exchange, answerBatches(exchange, id === undefined ? asked : { ...asked, id }));
+      }
       const missing = exchange.state.files.missingIn(exchange.body, key);
       if (missing !== undefined)
         throw openaiError(404, `File '${missing}' not found.`, { param: "file_id", code: "file_not_found" });

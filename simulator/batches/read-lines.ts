@@ -1,0 +1,16 @@
+import { isObject, type JsonObject } from "../json.ts";
+
+/** The objects of a JSONL file; undefined for a line that is none. Empty lines are skipped. */
+export function readLines(text: string): (JsonObject | undefined)[] {
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      try {
+        const value: unknown = JSON.parse(line);
+        return isObject(value) ? value : undefined;
+      } catch {
+        return undefined;
+      }
+    });
+}
