@@ -245,7 +245,7 @@ export function actAtConsole(visit: () => Visit): void {
       await watched.visit("/keys");
       await page.getByRole("button", { name: "Create key" }).click();
       await page.getByRole("textbox", { name: "Name" }).fill("from the console");
-      await page.getByLabel("Daily budget (USD)").fill("0.5");
+      await page.locator("input[name=budget_usd_per_day]").fill("0.5");
       await page.keyboard.press("Enter");
       const secret = (await page.locator(".secret code").textContent()) ?? "";
       expect(secret.length).toBeGreaterThan(30);
