@@ -183,14 +183,16 @@ describe.skipIf(redis === undefined).each(Object.keys(engines))(
         body: JSON.stringify(body),
       });
       const { id } = (await made.json()) as { id: string };
-      const read = async () =>
-        (await (await fetch(`${at(1).url}/v1/batches/${id}`, { headers })).json()) as {
-          status: string;
-          request_counts: { completed: number };
-        };
+      expect(made.status).toBe(200);
+      const read = async () => {
+        const answer = await fetch(`${at(1).url}/v1/batches/${id}`, { headers });
+        expect(answer.status).toBe(200);
+        return (await answer.json()) as { status: string; request_counts: { completed: number } };
+      };
       let batch = await read();
       while (batch.status !== "completed" && batch.status !== "failed" && batch.status !== "cancelled") {
-        await Bun.sleep(200);
+        // Polls count as requests, of which the subject has few.
+        await Bun.sleep(2_500);
         batch = await read();
       }
       expect([batch.status, batch.request_counts.completed]).toEqual(["completed", 5]);
