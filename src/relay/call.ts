@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { PreparedRequest } from "../batches/native-work.ts";
 import type { Billable } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Requirements } from "../canon/offer-traits.ts";
 import type { BatchPosition, Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
@@ -96,6 +97,8 @@ export interface IncomingRequest {
   naming: Naming;
   /** A follow-up request for the same response. Its objects were already checked. */
   isFollowUp?: boolean;
+  /** Traits that the call requires which this one is a part of. */
+  require?: Requirements | undefined;
   /** The call of a guard: no guard looks at it. */
   isOfGuard?: boolean;
   /** A provider has done the work already: it is billed, and nothing can refuse it any more. */

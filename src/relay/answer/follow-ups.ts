@@ -11,7 +11,8 @@ export interface FollowUps {
 }
 
 /** The whole response holds the client's connection, so that single calls must not. They end when the client disconnects. */
-export function beginFollowUps({ incoming }: Call): FollowUps {
+export function beginFollowUps({ incoming: first, routing }: Call): FollowUps {
+  const incoming = { ...first, require: routing.require };
   const controller = new AbortController();
   const left = incoming.request.signal;
   const leave = () => controller.abort();

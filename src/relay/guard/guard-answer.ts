@@ -23,7 +23,7 @@ export async function guardAnswer(
   const attempt = call.attempt as LaneAttempt | undefined;
   const guards = run.inForce.response;
   if (attempt === undefined || guards.length === 0 || call.incoming.verb !== "generate") return answer;
-  const asker = { gateway, principal: call.principal, incoming: call.incoming };
+  const asker = { gateway, principal: call.principal, incoming: { ...call.incoming, require: call.routing.require } };
   const context = { tally: run.response(attempt), nowMs: gateway.clock.nowMs, asker };
   try {
     const document = await checkJson(guards, answer.text, context);

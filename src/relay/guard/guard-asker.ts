@@ -6,5 +6,5 @@ import type { Gateway } from "../gateway.ts";
 export interface GuardAsker {
   readonly gateway: Gateway;
   readonly principal: Principal;
-  readonly incoming: Pick<IncomingRequest, "dialect" | "requestId">;
+  readonly incoming: Pick<IncomingRequest, "dialect" | "requestId" | "require">;
 }

@@ -51,7 +51,7 @@ export class GuardTap implements Tap {
     this.#call = call;
     this.#run = run;
     this.#attempt = attempt;
-    const asker = { gateway, principal: call.principal, incoming: call.incoming };
+    const asker = { gateway, principal: call.principal, incoming: { ...call.incoming, require: call.routing.require } };
     const texts = call.saver === undefined ? dialect.texts : { ...dialect.texts, repeats: true };
     this.#guard = new StreamGuard(guards, texts, { tally: run.response(attempt), nowMs: gateway.clock.nowMs, asker });
     this.#isEvents = dialect.http.streamType(options).startsWith("text/event-stream");

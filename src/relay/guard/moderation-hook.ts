@@ -43,6 +43,7 @@ async function moderate(body: string, { gateway, principal, incoming }: GuardAsk
     door: "contract",
     naming: { vendorNames: false },
     strict: false,
+    require: incoming.require,
     isOfGuard: true,
   };
   try {

@@ -184,7 +184,11 @@ async function guarded<
     return before;
   }
   try {
-    const guard = new RequestGuard(guards, { gateway, principal, incoming });
+    const guard = new RequestGuard(guards, {
+      gateway,
+      principal,
+      incoming: { ...incoming, require: request.routing.require },
+    });
     const body = kind.sent(read);
     const left = await guard.check(body);
     const isChanged = left !== body;
