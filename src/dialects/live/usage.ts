@@ -46,6 +46,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (details.audio > cachedAudio) usage.audioInput = details.audio - cachedAudio;
   if (details.image > cachedImage) usage.imageInput = details.image - cachedImage;
   if (cacheRead > 0) usage.cacheRead = cacheRead;
+  if (cachedAudio + cachedImage > 0) usage.cached = { audio: cachedAudio, image: cachedImage };
   const thoughts = countAt(raw, "thoughtsTokenCount") ?? 0;
   const generated = addCounts(countsAt(raw, "responseTokensDetails"), countsAt(raw, "candidatesTokensDetails"));
   const media = generated.audio + generated.image;

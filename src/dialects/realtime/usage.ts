@@ -39,6 +39,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (audio > cachedAudio) usage.audioInput = audio - cachedAudio;
   if (image > cachedImage) usage.imageInput = image - cachedImage;
   if (cacheRead > 0) usage.cacheRead = cacheRead;
+  if (cachedAudio + cachedImage > 0) usage.cached = { audio: cachedAudio, image: cachedImage };
   const generated = objectAt(raw, "output_token_details");
   const spoken = countAt(generated, "audio_tokens") ?? 0;
   const total = countAt(raw, "total_tokens") ?? 0;
