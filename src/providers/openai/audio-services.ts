@@ -41,7 +41,10 @@ export const OPENAI_AUDIO = {
     }),
   ],
   translations: [
-    openaiTranscriptions({ serves: (model) => transcribes(model) && model.includes("whisper"), capabilities: vendorTranscripts }),
+    openaiTranscriptions({
+      serves: (model) => transcribes(model) && model.includes("whisper"),
+      capabilities: vendorTranscripts,
+    }),
   ],
 } satisfies DeclaredAdapters;
 

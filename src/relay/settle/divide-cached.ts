@@ -12,36 +12,19 @@ interface UsagePart {
   pricings: Pricings;
 }
 
-/** Made once for each price list, because stored prices are found by theirs. */
-const known = new WeakMap<Pricings, ReadonlyMap<string, Pricings>>();
-
-function ofCache(pricings: Pricings): ReadonlyMap<string, Pricings> {
-  let lists = known.get(pricings);
-  if (lists === undefined) {
-    const entries = PRICES.flatMap(([, name]): [string, Pricings][] => {
-      const items = pricings[name];
-      return items === undefined || items.length === 0 ? [] : [[name, { input_cache_read: items }]];
-    });
-    lists = new Map(entries);
-    known.set(pricings, lists);
-  }
-  return lists;
-}
-
 /**
  * Divides a usage where cached tokens of sound or images have a price of their own. A receipt has one counter for cached tokens, and its
  * cost must follow from what is stored, so that each price is a part with its usage (decision 0131).
  */
 export function divideCached({ cached, ...usage }: Usage, pricings: Pricings): UsagePart[] {
-  const lists = ofCache(pricings);
   let left = usage.cacheRead ?? 0;
   const parts: UsagePart[] = [];
   for (const [kind, name] of PRICES) {
-    const own = lists.get(name);
-    const cacheRead = own === undefined ? 0 : Math.min(left, cached?.[kind] ?? 0);
-    if (own === undefined || cacheRead === 0) continue;
+    const items = pricings[name];
+    const cacheRead = Math.min(left, cached?.[kind] ?? 0);
+    if (items === undefined || items.length === 0 || cacheRead === 0) continue;
     left -= cacheRead;
-    parts.push({ usage: { cacheRead }, pricings: own });
+    parts.push({ usage: { cacheRead }, pricings: { input_cache_read: items } });
   }
   if (parts.length === 0) return [{ usage, pricings }];
   const { cacheRead: _all, ...rest } = usage;
