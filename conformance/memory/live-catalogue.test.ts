@@ -229,6 +229,45 @@ describe("decision 0131: the vendors' live models are known", () => {
     });
   }
 
+  test("a configured price of cached sound holds for Live hosts, too, and a host's wrong count of it bills no more than was cached", async () => {
+    const id = "google/gemini-3.8-live";
+    const usd = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+    const harness = await Harness.start({
+      config: {
+        providers: { gemini: { kind: "gemini", base_url: UPSTREAM_URL, api_key: "secret-two" } },
+        models: [{ id, pricings: { input_cache_read: usd(0.1), audio_cache_read: usd(0.5) } }],
+      },
+    });
+    const usage = {
+      promptTokenCount: 500,
+      cachedContentTokenCount: 200,
+      responseTokenCount: 60,
+      responseTokensDetails: [{ modality: "AUDIO", tokenCount: 60 }],
+      promptTokensDetails: [
+        { modality: "TEXT", tokenCount: 100 },
+        { modality: "AUDIO", tokenCount: 400 },
+      ],
+      cacheTokensDetails: [{ modality: "AUDIO", tokenCount: 900 }],
+    };
+    harness.sockets.play({
+      heard: (host, event) => {
+        if (event["setup"] !== undefined) host.say(live.ready());
+        if (event["clientContent"] !== undefined) host.say(live.audio(1), live.done(usage));
+      },
+    });
+    const client = await harness.openLive(LIVE_PATH);
+    client.say(live.setup(id));
+    await harness.clock.pass(100);
+    client.say(live.say("Hello"));
+    await harness.clock.pass(1_000);
+    const [receipt] = await harness.receipts();
+    const cost = 100 * nano(id, "prompt") + 200 * nano(id, "audio") + 200 * 500 + 60 * nano(id, "audio_output");
+    expect(receipt).toMatchObject({
+      usage: { input: 100, audio_input: 200, cache_read: 200, audio_output: 60 },
+      cost_nano_usd: cost,
+    });
+  });
+
   test("models that only write down live speech have no endpoint for recordings", async () => {
     const harness = await startHarness(liveHost());
     const form = new FormData();

@@ -57,7 +57,6 @@ const TOKEN_PRICES: readonly [name: string, price: AnyPriceName][] = [
   ["output_cost_per_audio_token", "audio_output"],
   ["input_cost_per_image_token", "image_input"],
   ["output_cost_per_image_token", "image"],
-  ["cache_read_input_audio_token_cost", "audio_cache_read"],
 ];
 
 const cacheWrites = (publisher: string): readonly [string, AnyPriceName][] => {
