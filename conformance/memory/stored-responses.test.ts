@@ -498,7 +498,7 @@ describe("store", () => {
     expect((await harness.ask("GET", `/v1/responses/${first.id}`)).status).toBe(200);
   });
 
-  test("H29: an unresponsive storage delays a response by two seconds, and the headers and the log say that it was not stored", async () => {
+  test("H29: an unresponsive storage delays a response by two seconds, and the headers, the receipt and the log say that it was not stored", async () => {
     const { storage, clock, fileStore, upstream } = machine;
     const stuck: Storage = {
       engine: storage.engine,
@@ -514,6 +514,11 @@ describe("store", () => {
     const answer = await create({ input: "Hi" }, TEST_KEY, slow);
     expect([answer.status, answer.endMs]).toEqual([200, 2_000]);
     expect(answer.headers.get("x-trivium-dropped")).toBe("store");
+    expect((await slow.receipt(answer)).fields).toContainEqual({
+      path: "store",
+      action: "dropped",
+      reason: "the gateway's storage did not answer in time",
+    });
     await slow.gateway.log.flush();
     expect(log.join("")).toContain('"msg":"response was not stored"');
     expect((await create({ input: "Hm?", previous_response_id: read(answer).id }, TEST_KEY, slow)).status).toBe(400);

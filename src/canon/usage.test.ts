@@ -44,6 +44,13 @@ describe("H27, decision 0085: a later usage does not count less", () => {
     expect(laterUsage(counted, later)).toEqual(expected);
   });
 
+  test("decision 0131: what of a prompt was cached sound stays with that prompt", () => {
+    const heard = { ...counted, cached: { audio: 60 } };
+    expect(laterUsage(heard, { input: 10, output: 40, cached: { audio: 5 } }).cached).toEqual({ audio: 60 });
+    expect(laterUsage(counted, { input: 10, output: 40, cached: { audio: 5 } })).not.toHaveProperty("cached");
+    expect(laterUsage(heard, { input: 900, output: 40, cached: { audio: 5 } }).cached).toEqual({ audio: 5 });
+  });
+
   test("uses of tools and unknown counters are kept", () => {
     const earlier = { ...counted, searches: 2, tools: { maps: 3, fetch: 1 }, unknown: ["usage.a"] };
     expect(

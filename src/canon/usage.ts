@@ -9,6 +9,8 @@ export interface Usage {
   /** Prompt tokens neither read from a cache nor written to one. */
   input?: number;
   cacheRead?: number;
+  /** What of `cacheRead` was sound, and what was images, if the upstream says so. A bill has them as parts (decision 0131). */
+  cached?: Readonly<Partial<Record<"audio" | "image", number>>>;
   cacheWrite5m?: number;
   cacheWrite1h?: number;
   /** Generated tokens without reasoning. */
@@ -155,7 +157,11 @@ export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   const keepsCompletion = lost > 0 && (completion === 0 || lost > grown);
   if (grown >= 0 && !keepsCompletion && !lacksWork(earlier, later)) return later;
   const merged = withWork(earlier, later);
-  if (grown < 0) keepCounters(merged, earlier, PROMPT_COUNTERS);
+  if (grown < 0) {
+    keepCounters(merged, earlier, PROMPT_COUNTERS);
+    if (earlier.cached === undefined) delete merged.cached;
+    else merged.cached = earlier.cached;
+  }
   if (keepsCompletion) keepCounters(merged, earlier, COMPLETION_COUNTERS);
   return merged;
 }

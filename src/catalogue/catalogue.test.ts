@@ -60,7 +60,7 @@ describe("choices 7: only models with a live offer are listed", () => {
     expect(ids(buildCatalogue({ providers: [], models: [] }))).toEqual([]);
     const one = buildCatalogue({ providers: [openai, simulator], models: [] });
     expect(new Set(ids(one).map((id) => id.split("/")[0]))).toEqual(new Set(["openai", "trivium"]));
-    expect(ids(one)).toHaveLength(49);
+    expect(ids(one)).toHaveLength(57);
     expect(one.get("trivium/echo")?.offers).toEqual([
       { provider: "simulator", upstreamModel: "sim-echo", pricings: {} },
     ]);

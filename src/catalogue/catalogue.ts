@@ -1,5 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { type BillingTable, CACHE_STORAGE, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
+import { LIVE_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { FieldNote } from "../canon/receipt.ts";
@@ -127,7 +128,7 @@ export function buildCatalogue(options: CatalogueOptions): Catalogue {
   for (const { upstreamModel, ...own } of known.values()) {
     const facts = { ...withoutAbsent({ created: since }), ...own };
     const configured = overlays.get(facts.id)?.offers;
-    const offers = configured ?? ownOffers(facts.id, upstreamModel, providers);
+    const offers = configured ?? ownOffers({ ...facts, upstreamModel }, providers);
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));
     if (offered.length > 0)
       live.push({ ...facts, offers: offered.map((offer) => toOffer(offer, facts, billingOf(offer.provider))) });
@@ -168,14 +169,20 @@ function kindOf(outputModalities: readonly Modality[]): ModelKind {
   return outputModalities.includes("image") && !outputModalities.includes("text") ? "image" : "text";
 }
 
-function ownOffers(id: string, upstreamModel: string, providers: readonly ProviderSummary[]): OfferOverlay[] {
+function ownOffers(
+  { id, upstreamModel, dialect: own }: BuiltInModel,
+  providers: readonly ProviderSummary[],
+): OfferOverlay[] {
+  // A model that is only live has no other endpoint, whichever of its publisher's hosts serves it.
+  const live = LIVE_DIALECT_NAMES.find((name) => name === own);
   return providers.flatMap((provider) => {
     const brought = provider.models?.find((model) => model.id === id);
     if (brought !== undefined) {
       const { upstreamModel: model, dialect } = brought;
       return [{ provider: provider.name, model, ...withoutAbsent({ dialect }) }];
     }
-    return provider.publishers.includes(publisherOf(id)) ? [{ provider: provider.name, model: upstreamModel }] : [];
+    if (!provider.publishers.includes(publisherOf(id))) return [];
+    return [{ provider: provider.name, model: upstreamModel, ...withoutAbsent({ dialect: live }) }];
   });
 }
 

@@ -58,9 +58,17 @@ export type PriceName = (typeof PRICE_NAMES)[number];
 
 /**
  * Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken, of a
- * reranker's searches, of tokens that a provider stores.
+ * reranker's searches, of tokens that a provider stores, and of sound and images that were read from a cache.
  */
-export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters", "search_unit", "cache_storage"] as const;
+export const OWN_PRICE_NAMES = [
+  "image_input",
+  "audio_output",
+  "characters",
+  "search_unit",
+  "cache_storage",
+  "audio_cache_read",
+  "image_cache_read",
+] as const;
 
 /** The contract's price list and our additional prices. Lists only show the contract's names. */
 export type AnyPriceName = PriceName | (typeof OWN_PRICE_NAMES)[number];

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../base/type.ts";
-import { UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { LIVE_DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { EFFORTS } from "../canon/reasoning.ts";
 import { MODALITIES, MODEL_KINDS, OWN_PRICE_NAMES, PRICE_NAMES } from "./model.ts";
 
@@ -46,7 +46,7 @@ export const ModelEntry = Type.Object(
     output_modalities: Modalities,
     reasoning: Type.Boolean(),
     /** The only one in which its publisher serves it, and the one that gives clients of others the most. */
-    dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
+    dialect: Type.Optional(Type.Enum([...UPSTREAM_DIALECT_NAMES, ...LIVE_DIALECT_NAMES])),
     best_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
     tools_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
     cache_breakpoints: Flag,

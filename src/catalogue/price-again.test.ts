@@ -68,7 +68,7 @@ describe("trivium reprice: a receipt at current prices", () => {
     ["of another model", { model: "acme/gone" }, "no longer configured"],
     ["of another provider", { provider: "gone" }, "no longer configured"],
     ["whose prices are lost", { pricedBy: { id: "x" } }, "no longer stored"],
-    ["of several offers", { pricedBy: [1, 2].map(() => ({ prices: { id: "x" }, usage: {} })) }, "several offers"],
+    ["of several offers", { pricedBy: [1, 2].map(() => ({ prices: { id: "x" }, usage: {} })) }, "different prices"],
   ])("a receipt %s is not priced again", (_name, changes, reason) => {
     expect(again(OLD, NEW, changes)).toEqual({ skipped: expect.stringContaining(reason) });
   });

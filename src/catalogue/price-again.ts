@@ -23,7 +23,7 @@ export function priceAgain(
   if (offer === undefined) return { skipped: "its offer is no longer configured" };
   const parts: readonly PricedPart[] = "id" in pricedBy ? [{ prices: pricedBy, usage: receipt.usage }] : pricedBy;
   // The parts of a video come from one offer; those of a response that another offer continued do not.
-  if (parts.length > 1 && receipt.verb !== "videos") return { skipped: "it was served by several offers" };
+  if (parts.length > 1 && receipt.verb !== "videos") return { skipped: "its parts had different prices" };
   const priced = parts.map((part) => pricePart(part, offer, textOf(part.prices.id)));
   const problem = priced.find((part) => typeof part === "string");
   if (typeof problem === "string") return { skipped: problem };

@@ -85,6 +85,8 @@ const Pricings = Type.Object(
     characters: Price,
     search_unit: Price,
     cache_storage: Price,
+    audio_cache_read: Price,
+    image_cache_read: Price,
   },
   closed,
 );

@@ -69,6 +69,10 @@ export class Targets {
   #textTargets(model: Model, offers: readonly Offer[]): readonly TextTarget[] {
     const found = offers.flatMap((offer) => this.#byOffer.get(offer)?.text ?? []);
     if (found.length > 0) return found;
+    if (offers.some((offer) => (this.#byOffer.get(offer)?.live.length ?? 0) > 0))
+      throw wrongModel(
+        `${model.id} is served only on live connections. Open one at GET /v1/realtime?model=${model.id}.`,
+      );
     const message = `None of the providers of ${model.id} (${namesOf(offers)}) can serve it as configured.`;
     throw new GatewayError("not_found", message, { path: "model" });
   }

@@ -1,4 +1,3 @@
-import { AudioConverter, bytesPerSecond, isSameFormat } from "../../audio/audio-converter.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Turn } from "../../canon/call.ts";
@@ -8,13 +7,11 @@ import type {
   LiveCommand,
   LiveEvent,
   LiveItem,
-  LiveSettingName,
   LiveSettings,
   LiveStep,
   LiveTurnRequest,
   LiveUpstreamCodec,
 } from "../../canon/live.ts";
-import type { Part, ToolResultPart } from "../../canon/part.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { laterUsage, sumUsage, type Usage } from "../../canon/usage.ts";
 import { argumentsText } from "../answer/arguments-text.ts";
@@ -23,34 +20,21 @@ import { queriesIn } from "../genai/answer/usage.ts";
 import type { LiveUpstreamContext } from "../live-dialect.ts";
 import { decodeAudio } from "../session/decode-audio.ts";
 import { NO_STEP, stepOf } from "../session/live-step.ts";
-import { mergeSettings } from "../session/merge-settings.ts";
 import { parseFrame } from "../session/parse-frame.ts";
 import { SessionNotes } from "../session/session-notes.ts";
-import { asWavFile } from "../session/spoken-item.ts";
 import { decodeDuration } from "./duration.ts";
-import { encodeContextUpdate, encodeSetup, encodeTurns, type SetupScope } from "./encode-setup.ts";
 import { decodeEnd } from "./end-reason.ts";
-import { bareModel } from "./settings.ts";
+import { errorStep } from "./error-step.ts";
+import { frameOf } from "./frame-of.ts";
+import { HostAudio } from "./host-audio.ts";
+import { HostSetup } from "./host-setup.ts";
+import { isSameSetting } from "./is-same-setting.ts";
+import { unsupportedStep } from "./unsupported-step.ts";
 import { decodeUsage } from "./usage.ts";
+import { UserSpeech } from "./user-speech.ts";
+import { WaitingItems } from "./waiting-items.ts";
 
-const MS_PER_SECOND = 1000;
-const HOST_INPUT: LiveAudioFormat = { type: "pcm", rate: 16_000 };
 const HOST_OUTPUT_RATE = 24_000;
-/** Two minutes of speech that waits for its end, or for the host to be ready. */
-const MAX_HELD_BYTES = 4 * 1024 * 1024;
-/** Items that wait for the turn in which they are sent. */
-const MAX_PENDING = 1000;
-const MAX_PENDING_CHARACTERS = 16 * 1024 * 1024;
-
-/** Settings that concern only the client, or both sides of which the gateway converts. */
-const FREE: ReadonlySet<string> = new Set([
-  "paths",
-  "extras",
-  "inputFormat",
-  "outputFormat",
-  "outputTranscription",
-  "truncation",
-]);
 
 /** A turn that the host has begun or was asked for. */
 interface OpenTurn {
@@ -65,16 +49,6 @@ interface OpenTurn {
   begun?: true;
 }
 
-/** What the user says at the moment, or said last. */
-interface Speech {
-  itemId: string;
-  started: boolean;
-  committed: boolean;
-  text: string;
-  /** The host has written all of it down. */
-  finished: boolean;
-}
-
 const NO_SETTINGS: LiveSettings = { paths: {}, extras: [] };
 
 /** Speaks to a host of the live protocol. */
@@ -82,37 +56,30 @@ export class LiveHostSide implements LiveUpstreamCodec {
   readonly #context: LiveUpstreamContext;
   readonly #notes = new SessionNotes();
   readonly #own: boolean;
-  #settings: LiveSettings = NO_SETTINGS;
-  /** The host accepts nothing between its setup and its confirmation. */
-  #setup: "unsent" | "sent" | "done" = "unsent";
-  #waiting: string[] = [];
-  #waitingBytes = 0;
-  #toolNames: Readonly<Record<string, string>> = {};
-  /** Messages that the host gets with the next turn. */
-  #pending: LiveItem[] = [];
-  #results: ToolResultPart[] = [];
-  /** Without turn detection: audio until it is committed and answered. */
-  #held: string[] = [];
-  #heldBytes = 0;
-  #committed = false;
+  readonly #setup: HostSetup;
+  readonly #items: WaitingItems;
+  readonly #audio = new HostAudio();
+  readonly #speech: UserSpeech;
   /** The user was said to have finished, so that the host answers by itself. */
   #answersItself = false;
-  #input: { format: LiveAudioFormat; converter: AudioConverter } | undefined;
-  #sentBytes = 0;
   #turn: OpenTurn | undefined;
   #lastTurn: string | undefined;
   /** The last turn was ended before its last message, which must not end the next one. */
   #isEndOwed = false;
   /** In a native session, a client's message that begins a turn. */
   #asked = false;
-  #openCalls = new Map<string, string>();
-  #cancelledCalls = new Set<string>();
-  #speech: Speech | undefined;
 
   constructor(context: LiveUpstreamContext) {
     this.#context = context;
     this.#own = context.clientDialect === "live";
-    if (this.#own) this.#setup = "done";
+    const { upstreamModel, traits, quirks } = context;
+    const scope = { own: this.#own, upstreamModel, traits, notes: this.#notes };
+    this.#setup = new HostSetup(scope, quirks);
+    this.#items = new WaitingItems(scope);
+    this.#speech = new UserSpeech(
+      () => `item_${context.makeId()}`,
+      () => this.#audio.heardMs,
+    );
   }
 
   get turnId(): string | undefined {
@@ -130,7 +97,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
 
   follow(command: LiveCommand): void {
     if (command.type === "respond" || command.type === "typed" || command.type === "activity-end") this.#asked = true;
-    if (command.type === "settings") this.#settings = mergeSettings(this.#settings, command.settings);
+    if (command.type === "settings") this.#setup.merge(command.settings);
   }
 
   passAudio(): readonly LiveEvent[] {
@@ -141,35 +108,34 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const { eventId } = command;
     switch (command.type) {
       case "settings":
-        return this.#change(command.settings, eventId);
+        return this.#setup.change(command.settings, eventId);
       case "audio":
-        return this.#audio(command.audio, command.format, eventId);
+        return this.#hear(command.audio, command.format, eventId);
       case "audio-commit":
         return this.#commit(eventId);
       case "audio-clear":
         return this.#clear();
       case "audio-end":
-        return this.#send([...this.#flushInput(), frameOf({ realtimeInput: { audioStreamEnd: true } })]);
+        return this.#setup.send([...this.#audio.flush(), frameOf({ realtimeInput: { audioStreamEnd: true } })]);
       case "activity-start":
-        return this.#send([frameOf({ realtimeInput: { activityStart: {} } })]);
+        return this.#setup.send([frameOf({ realtimeInput: { activityStart: {} } })]);
       case "activity-end":
-        return this.#send([...this.#flushInput(), frameOf({ realtimeInput: { activityEnd: {} } })]);
+        return this.#setup.send([...this.#audio.flush(), frameOf({ realtimeInput: { activityEnd: {} } })]);
       case "video": {
         const { mimeType, data } = command;
-        return this.#send([frameOf({ realtimeInput: { video: { mimeType, data } } })]);
+        return this.#setup.send([frameOf({ realtimeInput: { video: { mimeType, data } } })]);
       }
       case "typed":
-        return this.#send([frameOf({ realtimeInput: { text: command.text } })]);
+        return this.#setup.send([frameOf({ realtimeInput: { text: command.text } })]);
       case "item":
         return this.#item(command.item, command.after, eventId);
       case "item-delete": {
-        const pending = this.#pending.findIndex(({ id }) => id === command.itemId);
-        if (pending < 0) return this.#cannot("item_id", "this model cannot forget an item that it has seen", eventId);
-        this.#pending.splice(pending, 1);
+        if (!this.#items.remove(command.itemId))
+          return unsupportedStep("item_id", "this model cannot forget an item that it has seen", eventId);
         return stepOf([], [{ type: "item-deleted", itemId: command.itemId }]);
       }
       case "item-retrieve":
-        return this.#cannot("type", "items of this model cannot be retrieved", eventId);
+        return unsupportedStep("type", "items of this model cannot be retrieved", eventId);
       case "item-truncate": {
         const { itemId, contentIndex, audioEndMs } = command;
         this.#notes.approximated(
@@ -183,7 +149,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
       case "cancel":
         return this.#cancel(eventId);
       case "unknown":
-        return this.#cannot("type", `${command.name} has no counterpart at this model's provider`, eventId);
+        return unsupportedStep("type", `${command.name} has no counterpart at this model's provider`, eventId);
       case "invalid":
         return NO_STEP;
       default:
@@ -213,187 +179,56 @@ export class LiveHostSide implements LiveUpstreamCodec {
 
   // What the client does.
 
-  #scope(): SetupScope {
-    const { upstreamModel, traits } = this.#context;
-    return { own: this.#own, upstreamModel, traits, notes: this.#notes };
-  }
-
-  /** Sends frames as soon as the host is ready, and its setup before the first of them. */
-  #send(frames: readonly string[], events: readonly LiveEvent[] = []): LiveStep {
-    if (this.#setup === "done") return stepOf(frames, events);
-    const first: string[] = [];
-    if (this.#setup === "unsent") {
-      const { setup, toolNames } = encodeSetup(this.#settings, this.#scope());
-      this.#toolNames = toolNames;
-      this.#setup = "sent";
-      first.push(frameOf({ setup }));
-    }
-    for (const frame of frames) this.#waitingBytes += frame.length;
-    if (this.#waitingBytes > 2 * MAX_HELD_BYTES) {
-      const error = new GatewayError("upstream_timeout", "The provider did not begin the session in time.");
-      return stepOf(first, [...events, { type: "error", error, fatal: true }]);
-    }
-    this.#waiting.push(...frames);
-    return stepOf(first, events);
-  }
-
-  #cannot(path: string, reason: string, eventId: string | undefined): LiveStep {
-    const sentence = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`;
-    const error = new GatewayError("unsupported_parameter", sentence, { path });
-    return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
-  }
-
-  #change(update: LiveSettings, eventId: string | undefined): LiveStep {
-    const isTranscription = update.extras.some(
-      ({ keys, value }) => keys.at(-1) === "type" && value === "transcription",
-    );
-    if (isTranscription)
-      return this.#cannot(
-        "session.type",
-        "this model answers what it hears and has no sessions that only transcribe",
-        eventId,
-      );
-    const applied = (): LiveStep => {
-      this.#settings = mergeSettings(this.#settings, update);
-      return stepOf([], [{ type: "settings-applied", settings: update }]);
-    };
-    if (this.#setup === "unsent") return applied();
-    const changed = Object.keys(update).filter(
-      (name) => !FREE.has(name) && !isSame(name, update, this.#settings),
-    ) as LiveSettingName[];
-    const fixed = changed.find((name) => !(this.#context.quirks.contextUpdates && CONTEXT.has(name)));
-    if (fixed !== undefined) {
-      const path = update.paths[fixed] ?? fixed;
-      const reason =
-        "this model's settings cannot be changed once its session has begun; send them before the first audio or response";
-      return this.#cannot(path, reason, eventId);
-    }
-    if (changed.length === 0) return applied();
-    const { setup, toolNames } = encodeContextUpdate(update, this.#scope());
-    this.#toolNames = { ...this.#toolNames, ...toolNames };
-    const { events } = applied();
-    return this.#send([frameOf({ contextUpdate: setup })], events);
-  }
-
-  /** Whether the host finds out when the user speaks. */
-  get #detects(): boolean {
-    const { turnDetection } = this.#settings;
-    return turnDetection === undefined || (turnDetection?.responds ?? false);
-  }
-
-  #audio(audio: Uint8Array, format: LiveAudioFormat, eventId: string | undefined): LiveStep {
-    let input = this.#input;
-    if (input === undefined || !isSameFormat(input.format, format)) {
-      input = { format, converter: new AudioConverter(format, HOST_INPUT) };
-      this.#input = input;
-    }
-    const converted = input.converter.push(audio);
+  #hear(audio: Uint8Array, format: LiveAudioFormat, eventId: string | undefined): LiveStep {
+    const converted = this.#audio.convert(audio, format);
     if (converted.length === 0) return NO_STEP;
-    if (this.#own || this.#detects) {
-      this.#sentBytes += converted.length;
+    if (this.#own || this.#setup.detects) {
+      const frame = this.#audio.pass(converted);
       this.#answersItself = false;
-      return this.#send([...this.#flushPending(), audioFrame(converted)]);
+      return this.#setup.send([...this.#flushPending(), frame]);
     }
-    return this.#hold(converted, eventId);
-  }
-
-  #hold(audio: Uint8Array, eventId: string | undefined): LiveStep {
-    if (this.#heldBytes + audio.length > MAX_HELD_BYTES) {
-      const error = new GatewayError(
-        "too_large",
-        "Two minutes of audio have not been committed. Commit or clear them.",
-        { path: "audio" },
-      );
-      return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
-    }
-    this.#heldBytes += audio.length;
-    this.#held.push(audioFrame(audio));
-    return NO_STEP;
-  }
-
-  #flushInput(): string[] {
-    const rest = this.#input?.converter.flush();
-    return rest === undefined || rest.length === 0 ? [] : [audioFrame(rest)];
+    if (this.#audio.hold(converted)) return NO_STEP;
+    const message = "Two minutes of audio have not been committed. Commit or clear them.";
+    return errorStep(new GatewayError("too_large", message, { path: "audio" }), eventId);
   }
 
   #commit(eventId: string | undefined): LiveStep {
-    if (this.#detects) {
+    if (this.#setup.detects) {
       this.#notes.approximated("type", "this provider answers as soon as the audio is committed");
       this.#answersItself = true;
-      return this.#send([...this.#flushInput(), frameOf({ realtimeInput: { audioStreamEnd: true } })]);
+      return this.#setup.send([...this.#audio.flush(), frameOf({ realtimeInput: { audioStreamEnd: true } })]);
     }
-    this.#held.push(...this.#flushInput());
-    if (this.#held.length === 0) {
-      const error = new GatewayError("invalid_request", "There is no audio to commit. Append some first.", {
-        code: "input_audio_buffer_commit_empty",
-      });
-      return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
-    }
-    this.#committed = true;
-    const itemId = this.#makeItemId();
-    this.#speech = { itemId, started: false, committed: true, text: "", finished: false };
-    return stepOf([], [{ type: "input-committed", itemId }]);
+    if (this.#audio.commit()) return stepOf([], [this.#speech.commit()]);
+    const error = new GatewayError("invalid_request", "There is no audio to commit. Append some first.", {
+      code: "input_audio_buffer_commit_empty",
+    });
+    return errorStep(error, eventId);
   }
 
   #clear(): LiveStep {
-    if (this.#detects) this.#notes.dropped("type", "this provider has already heard the audio");
-    // Committed audio is part of the conversation.
-    else if (!this.#committed) {
-      this.#held = [];
-      this.#heldBytes = 0;
-    }
-    this.#input?.converter.flush();
+    if (this.#setup.detects) this.#notes.dropped("type", "this provider has already heard the audio");
+    else this.#audio.forgetHeld();
+    this.#audio.flush();
     return stepOf([], [{ type: "input-cleared" }]);
   }
 
   #item(item: LiveItem, after: string | undefined, eventId: string | undefined): LiveStep {
-    const waiting = [...this.#pending.flatMap(({ turn }) => turn.parts), ...this.#results, ...item.turn.parts];
-    if (waiting.length > MAX_PENDING || weightOf(waiting) > MAX_PENDING_CHARACTERS) {
+    if (this.#items.isFull(item.turn.parts)) {
       const message = "Too many items wait for a response. Create one first.";
-      const error = new GatewayError("too_large", message, { path: "item" });
-      return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
+      return errorStep(new GatewayError("too_large", message, { path: "item" }), eventId);
     }
-    const place = after === undefined ? -1 : this.#pending.findIndex(({ id }) => id === after);
-    if (after !== undefined && place < 0 && after !== "root" && this.#isKnownEarlier(after))
-      this.#notes.approximated("previous_item_id", "this provider adds items at the end of the conversation");
-    const results = item.turn.parts.filter((part): part is ToolResultPart => part.type === "tool-result");
-    const others = item.turn.parts.filter((part) => part.type !== "tool-result" || !this.#openCalls.has(part.callId));
-    for (const result of results) {
-      if (this.#cancelledCalls.has(result.callId))
-        this.#notes.dropped("item", "the call was cancelled by the provider because the user interrupted the model");
-      else if (this.#openCalls.has(result.callId)) this.#results.push(result);
-    }
-    const kept = others.filter((part) => part.type !== "tool-result" || !this.#cancelledCalls.has(part.callId));
-    if (kept.length > 0) {
-      const pending = { ...item, turn: { ...item.turn, parts: kept } };
-      if (after === "root") this.#pending.unshift(pending);
-      else if (place >= 0) this.#pending.splice(place + 1, 0, pending);
-      else this.#pending.push(pending);
-    }
+    this.#items.add(item, after, this.#speech.itemId);
     const previous = after === undefined || after === "root" ? {} : { previousItemId: after };
     return stepOf([], [{ type: "item-added", item, ...previous }]);
   }
 
-  /** The client may name the last item of the conversation, which is where new ones go. */
-  #isKnownEarlier(itemId: string): boolean {
-    return this.#pending.length > 0 || this.#speech?.itemId !== itemId;
-  }
-
   /** Messages without a question, so that the host knows them when the user speaks. They would interrupt a turn. */
   #flushPending(): string[] {
-    if (this.#pending.length === 0 || this.#turn !== undefined) return [];
-    return [frameOf({ clientContent: { turns: this.#takePending(), turnComplete: false } })];
+    return this.#items.hasMessages && this.#turn === undefined ? [this.#content(false)] : [];
   }
 
-  #takePending(): readonly JsonObject[] {
-    const turns = this.#pending.map(({ turn }) => this.#named(turn));
-    this.#pending = [];
-    return encodeTurns(turns, this.#scope());
-  }
-
-  #named(turn: Turn): Turn {
-    const parts = turn.parts.map((part): Part => (part.type === "media" ? asWavFile(part) : part));
-    return { ...turn, parts };
+  #content(turnComplete: boolean): string {
+    return frameOf({ clientContent: { turns: this.#items.takeMessages(), turnComplete } });
   }
 
   #respond(request: LiveTurnRequest | undefined, eventId: string | undefined): LiveStep {
@@ -404,7 +239,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
         const error = new GatewayError("invalid_request", message, {
           code: "conversation_already_has_active_response",
         });
-        return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
+        return errorStep(error, eventId);
       }
       this.#endTurn(this.#turn, "completed", events);
       this.#isEndOwed = true;
@@ -413,80 +248,41 @@ export class LiveHostSide implements LiveUpstreamCodec {
     if (refused !== undefined) return refused;
     const extra = this.#overrides(request);
     // The host was told that the user has finished, and answers without being asked again.
-    const isSpoken = this.#answersItself && this.#pending.length + this.#results.length + extra.length === 0;
+    const isSpoken = this.#answersItself && this.#items.count + extra.length === 0;
     this.#answersItself = false;
     const frames = isSpoken ? [] : this.#question(extra);
     if (!this.#own) events.push(...this.#beginTurn("asked", request?.metadata));
-    return this.#send(frames, events);
+    return this.#setup.send(frames, events);
   }
 
   /** What the turn is about: results, speech, messages, or the conversation so far. */
   #question(extra: readonly Turn[]): string[] {
-    const frames: string[] = [];
-    for (const turn of extra) this.#pending.push({ id: "", turn });
-    const isSpeech = this.#held.length > 0;
-    const isResult = this.#results.length > 0;
+    for (const turn of extra) this.#items.addTurn(turn);
+    const isSpeech = this.#audio.isHeld;
+    const isResult = this.#items.hasResults;
     if (isSpeech || isResult) {
-      if (this.#pending.length > 0)
-        frames.push(frameOf({ clientContent: { turns: this.#takePending(), turnComplete: false } }));
-      if (isResult) frames.push(this.#toolResponse());
-      if (isSpeech) frames.push(...this.#spoken());
+      const frames: string[] = [];
+      if (this.#items.hasMessages) frames.push(this.#content(false));
+      if (isResult) frames.push(this.#items.takeResults());
+      if (isSpeech) frames.push(...this.#audio.takeHeld());
       return frames;
     }
-    if (this.#pending.length === 0) return [frameOf({ clientContent: { turnComplete: true } })];
-    const text = this.#context.quirks.contentOnlyFirst && this.#lastTurn !== undefined ? this.#plainText() : undefined;
-    if (text !== undefined) return [frameOf({ realtimeInput: { text } })];
-    return [frameOf({ clientContent: { turns: this.#takePending(), turnComplete: true } })];
-  }
-
-  /** What the user wrote, for hosts that read nothing else once the conversation has begun. */
-  #plainText(): string {
-    const texts: string[] = [];
-    for (const { turn } of this.#pending) {
-      for (const part of turn.parts) {
-        if (turn.role !== "assistant" && part.type === "text") texts.push(part.text);
-        else
-          this.#notes.dropped(part.path ?? turn.path, "this model reads only text of the user within a conversation");
-      }
-    }
-    this.#pending = [];
-    return texts.join("\n\n");
-  }
-
-  #spoken(): string[] {
-    this.#held.push(...this.#flushInput());
-    const frames = [
-      frameOf({ realtimeInput: { activityStart: {} } }),
-      ...this.#held,
-      frameOf({ realtimeInput: { activityEnd: {} } }),
-    ];
-    this.#sentBytes += this.#heldBytes;
-    this.#held = [];
-    this.#heldBytes = 0;
-    this.#committed = false;
-    return frames;
-  }
-
-  #toolResponse(): string {
-    const functionResponses = this.#results.map((result) => {
-      const name = this.#openCalls.get(result.callId) ?? result.name ?? "";
-      this.#openCalls.delete(result.callId);
-      const texts = result.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-      return { id: result.callId, name, response: result.response ?? { output: texts.join("\n") } };
-    });
-    this.#results = [];
-    return frameOf({ toolResponse: { functionResponses } });
+    if (!this.#items.hasMessages) return [frameOf({ clientContent: { turnComplete: true } })];
+    const isLater = this.#lastTurn !== undefined;
+    if (this.#context.quirks.contentOnlyFirst && isLater)
+      return [frameOf({ realtimeInput: { text: this.#items.takeText() } })];
+    return [this.#content(true)];
   }
 
   #refusal(request: LiveTurnRequest | undefined, eventId: string | undefined): LiveStep | undefined {
     if (request?.conversation === "none")
-      return this.#cannot(
+      return unsupportedStep(
         "response.conversation",
         "this model has one conversation and no responses beside it",
         eventId,
       );
     if (request?.input !== undefined)
-      return this.#cannot(
+      return unsupportedStep(
         "response.input",
         "this model answers the whole conversation; add items to it instead",
         eventId,
@@ -501,10 +297,11 @@ export class LiveHostSide implements LiveUpstreamCodec {
     for (const { keys } of settings.extras) this.#notes.dropped(keys.join("."), ONLY_SESSIONS);
     for (const name of Object.keys(settings) as (keyof LiveSettings)[]) {
       if (name === "paths" || name === "extras" || name === "instructions") continue;
-      if (!isSame(name, settings, this.#settings)) this.#notes.dropped(settings.paths[name] ?? name, ONLY_SESSIONS);
+      if (!isSameSetting(name, settings, this.#setup.settings))
+        this.#notes.dropped(settings.paths[name] ?? name, ONLY_SESSIONS);
     }
     const { instructions } = settings;
-    if (!instructions || instructions === this.#settings.instructions) return [];
+    if (!instructions || instructions === this.#setup.settings.instructions) return [];
     const path = settings.paths.instructions ?? "response.instructions";
     this.#notes.approximated(
       path,
@@ -519,7 +316,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
       const error = new GatewayError("invalid_request", "There is no response in progress to cancel.", {
         code: "response_cancel_not_active",
       });
-      return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
+      return errorStep(error, eventId);
     }
     turn.cancelled = true;
     if (turn.generated) {
@@ -529,7 +326,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
       return stepOf([], events);
     }
     // There is no such message, but any content interrupts the model.
-    return this.#send([frameOf({ clientContent: { turnComplete: false } })]);
+    return this.#setup.send([frameOf({ clientContent: { turnComplete: false } })]);
   }
 
   // What the host does.
@@ -547,25 +344,19 @@ export class LiveHostSide implements LiveUpstreamCodec {
     switch (name) {
       case "setupComplete": {
         const id = stringAt(message["setupComplete"], "sessionId");
-        if (this.#own) events.push({ type: "ready", settings: this.#settings, ...withoutAbsent({ id }) });
-        this.#setup = "done";
-        frames.push(...this.#waiting);
-        this.#waiting = [];
-        this.#waitingBytes = 0;
+        if (this.#own) events.push({ type: "ready", settings: this.#setup.settings, ...withoutAbsent({ id }) });
+        frames.push(...this.#setup.confirmed());
         break;
       }
       case "serverContent":
-        this.#content(objectAt(message, name) ?? {}, events);
+        this.#readContent(objectAt(message, name) ?? {}, events);
         break;
       case "toolCall":
         this.#toolCall(arrayAt(message[name], "functionCalls"), events);
         break;
       case "toolCallCancellation": {
         const ids = arrayAt(message[name], "ids").filter((id): id is string => typeof id === "string");
-        for (const id of ids) {
-          if (this.#openCalls.delete(id)) this.#cancelledCalls.add(id);
-        }
-        this.#results = this.#results.filter(({ callId }) => !this.#cancelledCalls.has(callId));
+        this.#items.callsCancelled(ids);
         events.push({ type: "tool-calls-cancelled", ids });
         break;
       }
@@ -575,12 +366,12 @@ export class LiveHostSide implements LiveUpstreamCodec {
         break;
       }
       case "voiceActivity":
-        this.#voice(objectAt(message, name) ?? {}, events);
+        this.#speech.voice(objectAt(message, name) ?? {}, events);
         break;
       case "voiceActivityDetectionSignal": {
         const signal = stringAt(message[name], "vadSignalType");
         const type = signal === "VAD_SIGNAL_TYPE_SOS" ? "ACTIVITY_START" : "ACTIVITY_END";
-        this.#voice({ voiceActivityType: type }, events);
+        this.#speech.voice({ voiceActivityType: type }, events);
         break;
       }
       case "sessionResumptionUpdate":
@@ -593,9 +384,9 @@ export class LiveHostSide implements LiveUpstreamCodec {
     }
   }
 
-  #content(content: JsonObject, events: LiveEvent[]): void {
+  #readContent(content: JsonObject, events: LiveEvent[]): void {
     const heard = objectAt(content, "inputTranscription");
-    if (heard !== undefined) this.#heard(heard, events);
+    if (heard !== undefined) this.#speech.heard(heard, events);
     if (content["interrupted"] === true) this.#interrupted(events);
     for (const part of arrayAt(content["modelTurn"], "parts")) if (isObject(part)) this.#part(part, events);
     const said = stringAt(content["outputTranscription"], "text");
@@ -639,60 +430,10 @@ export class LiveHostSide implements LiveUpstreamCodec {
       const call = isObject(raw) ? raw : {};
       const id = stringAt(call, "id") ?? `call_${this.#context.makeId()}`;
       const sent = stringAt(call, "name") ?? "";
-      const name = Object.hasOwn(this.#toolNames, sent) ? (this.#toolNames[sent] ?? sent) : sent;
-      this.#openCalls.set(id, sent);
+      const name = this.#setup.toolName(sent);
+      this.#items.callOpened(id, sent);
       this.#emit({ type: "tool-call", id, name, arguments: argumentsText(call["args"]) || "{}" }, events);
     }
-  }
-
-  #heard(transcription: JsonObject, events: LiveEvent[]): void {
-    const text = stringAt(transcription, "text") ?? "";
-    let speech = this.#speech;
-    if (text !== "" && (speech === undefined || speech.finished)) {
-      speech = this.#beginSpeech();
-      events.push({ type: "speech-started", itemId: speech.itemId, atMs: this.#heardMs() });
-      speech.started = true;
-    }
-    if (speech === undefined) return;
-    if (text !== "") {
-      speech.text += text;
-      events.push({ type: "input-transcript-delta", itemId: speech.itemId, text });
-    }
-    if (transcription["finished"] === true) this.#endTranscript(speech, events);
-  }
-
-  #endTranscript(speech: Speech, events: LiveEvent[]): void {
-    if (speech.finished || speech.text === "") return;
-    speech.finished = true;
-    events.push({ type: "input-transcript", itemId: speech.itemId, text: speech.text });
-  }
-
-  #voice(activity: JsonObject, events: LiveEvent[]): void {
-    const type = stringAt(activity, "voiceActivityType");
-    const atMs = decodeDuration(activity["audioOffset"]) ?? this.#heardMs();
-    if (type === "ACTIVITY_START") {
-      const speech = this.#beginSpeech();
-      speech.started = true;
-      events.push({ type: "speech-started", itemId: speech.itemId, atMs });
-    } else if (type === "ACTIVITY_END" && this.#speech !== undefined && !this.#speech.committed)
-      this.#endSpeech(this.#speech, atMs, events);
-  }
-
-  #beginSpeech(): Speech {
-    const speech = { itemId: this.#makeItemId(), started: false, committed: false, text: "", finished: false };
-    this.#speech = speech;
-    return speech;
-  }
-
-  #endSpeech(speech: Speech, atMs: number, events: LiveEvent[]): void {
-    if (speech.started) events.push({ type: "speech-stopped", itemId: speech.itemId, atMs });
-    speech.committed = true;
-    events.push({ type: "input-committed", itemId: speech.itemId });
-  }
-
-  /** How much of the session's audio the host has. */
-  #heardMs(): number {
-    return Math.round((this.#sentBytes / bytesPerSecond(HOST_INPUT)) * MS_PER_SECOND);
   }
 
   /** The host answers by itself: the user has said something. */
@@ -700,10 +441,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const events: LiveEvent[] = [];
     const asked = this.#asked;
     this.#asked = false;
-    if (!asked && !this.#own) {
-      const speech = this.#speech === undefined && this.#sentBytes > 0 ? this.#beginSpeech() : this.#speech;
-      if (speech !== undefined && !speech.committed) this.#endSpeech(speech, this.#heardMs(), events);
-    }
+    if (!asked && !this.#own) this.#speech.answered(this.#audio.hasSent, events);
     return [...events, ...this.#beginTurn(asked ? "asked" : "detected", undefined)];
   }
 
@@ -719,11 +457,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     if (turn !== undefined) turn.interrupted = true;
     // The client's own cancellation interrupts, too.
     if (turn?.cancelled) return;
-    if (!this.#own && (this.#speech === undefined || this.#speech.committed)) {
-      const speech = this.#beginSpeech();
-      speech.started = true;
-      events.push({ type: "speech-started", itemId: speech.itemId, atMs: this.#heardMs() });
-    }
+    if (!this.#own) this.#speech.interrupted(events);
     events.push({ type: "interrupted" });
   }
 
@@ -751,11 +485,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
   #endTurn(turn: OpenTurn, status: ReturnType<typeof decodeEnd>["status"], events: LiveEvent[], word?: string): void {
     this.#turn = undefined;
     this.#lastTurn = turn.id;
-    const speech = this.#speech;
-    if (speech?.committed) {
-      this.#endTranscript(speech, events);
-      this.#speech = undefined;
-    }
+    this.#speech.turnEnded(events);
     const reason =
       status === "cancelled" ? (turn.cancelled ? "client_cancelled" : "turn_detected") : decodeEnd(word).reason;
     const error =
@@ -764,41 +494,10 @@ export class LiveHostSide implements LiveUpstreamCodec {
         : undefined;
     events.push({ type: "turn-ended", id: turn.id, status, ...withoutAbsent({ reason, error, usage: turn.usage }) });
   }
-
-  #makeItemId(): string {
-    return `item_${this.#context.makeId()}`;
-  }
 }
 
-const CONTEXT: ReadonlySet<string> = new Set(["instructions", "tools"]);
 const ONLY_SESSIONS = "this provider has this setting only for a whole session";
-
-/** The characters of texts, results and media. */
-function weightOf(parts: readonly Part[]): number {
-  let weight = 0;
-  for (const part of parts) {
-    if (part.type === "tool-result") weight += weightOf(part.content);
-    else if (part.type === "media") weight += part.source.type === "data" ? part.source.data.length : 0;
-    else if (part.type === "tool-call") weight += part.input.length;
-    else if ("text" in part) weight += part.text?.length ?? 0;
-  }
-  return weight;
-}
-
-const frameOf = (message: JsonObject): string => JSON.stringify(message);
-
-/** Base64 needs no escapes. */
-const audioFrame = (audio: Uint8Array): string =>
-  `{"realtimeInput":{"audio":{"data":"${Buffer.from(audio.buffer, audio.byteOffset, audio.byteLength).toString("base64")}","mimeType":"audio/pcm;rate=16000"}}}`;
 
 /** Searches are not in the host's counters. */
 const withSearches = (earlier: Usage | undefined, later: Usage): Usage =>
   earlier?.searches === undefined || later.searches !== undefined ? later : { ...later, searches: earlier.searches };
-
-/** Whether an update repeats what is set. What was never set is the protocol's default, which clients send with every update. */
-function isSame(name: string, update: LiveSettings, settings: LiveSettings): boolean {
-  const plain = (value: unknown) => JSON.stringify(value, (key, inner) => (key === "path" ? undefined : inner));
-  const key = name as keyof LiveSettings;
-  if (key === "model") return bareModel(update.model ?? "") === bareModel(settings.model ?? update.model ?? "");
-  return plain(update[key]) === plain(settings[key]);
-}

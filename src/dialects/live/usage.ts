@@ -36,9 +36,15 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const cacheRead = countAt(raw, "cachedContentTokenCount") ?? 0;
   const text = Math.max(details.text, (prompt ?? 0) - details.audio - details.image);
   const isDivided = cachedDetails.audio + cachedDetails.image + cachedDetails.text > 0;
-  const cachedAudio = Math.min(details.audio, isDivided ? cachedDetails.audio : Math.max(0, cacheRead - text));
+  // Neither was more than all that was cached.
+  const cachedAudio = Math.min(
+    details.audio,
+    cacheRead,
+    isDivided ? cachedDetails.audio : Math.max(0, cacheRead - text),
+  );
   const cachedImage = Math.min(
     details.image,
+    cacheRead - cachedAudio,
     isDivided ? cachedDetails.image : Math.max(0, cacheRead - text - details.audio),
   );
   const toolUse = countAt(raw, "toolUsePromptTokenCount") ?? 0;
@@ -46,6 +52,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (details.audio > cachedAudio) usage.audioInput = details.audio - cachedAudio;
   if (details.image > cachedImage) usage.imageInput = details.image - cachedImage;
   if (cacheRead > 0) usage.cacheRead = cacheRead;
+  if (cachedAudio + cachedImage > 0) usage.cached = { audio: cachedAudio, image: cachedImage };
   const thoughts = countAt(raw, "thoughtsTokenCount") ?? 0;
   const generated = addCounts(countsAt(raw, "responseTokensDetails"), countsAt(raw, "candidatesTokensDetails"));
   const media = generated.audio + generated.image;

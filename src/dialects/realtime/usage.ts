@@ -33,12 +33,18 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const text = Math.max(countAt(prompt, "text_tokens") ?? 0, (input ?? 0) - audio - image);
   const cacheRead = countAt(prompt, "cached_tokens") ?? 0;
   // What a host does not divide was text before it was audio, and audio before it was an image.
-  const cachedAudio = Math.min(audio, countAt(cached, "audio_tokens") ?? Math.max(0, cacheRead - text));
-  const cachedImage = Math.min(image, countAt(cached, "image_tokens") ?? Math.max(0, cacheRead - text - audio));
+  // Neither was more than all that was cached.
+  const cachedAudio = Math.min(audio, cacheRead, countAt(cached, "audio_tokens") ?? Math.max(0, cacheRead - text));
+  const cachedImage = Math.min(
+    image,
+    cacheRead - cachedAudio,
+    countAt(cached, "image_tokens") ?? Math.max(0, cacheRead - text - audio),
+  );
   const usage: Usage = { input: Math.max(0, text - Math.max(0, cacheRead - cachedAudio - cachedImage)) };
   if (audio > cachedAudio) usage.audioInput = audio - cachedAudio;
   if (image > cachedImage) usage.imageInput = image - cachedImage;
   if (cacheRead > 0) usage.cacheRead = cacheRead;
+  if (cachedAudio + cachedImage > 0) usage.cached = { audio: cachedAudio, image: cachedImage };
   const generated = objectAt(raw, "output_token_details");
   const spoken = countAt(generated, "audio_tokens") ?? 0;
   const total = countAt(raw, "total_tokens") ?? 0;

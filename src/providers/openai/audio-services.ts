@@ -21,6 +21,10 @@ const anyTranscripts = (): TranscriptionCapabilities => ({
 
 const any = (): boolean => true;
 
+/** Those that only write down the speech of live sessions have no endpoint for files. */
+const transcribes = (model: string): boolean =>
+  /whisper|transcribe/.test(model) && !/^gpt-(realtime|live)-/.test(model);
+
 /** Sound at the vendor's own models. */
 export const OPENAI_AUDIO = {
   speech: [
@@ -32,12 +36,15 @@ export const OPENAI_AUDIO = {
   ],
   transcriptions: [
     openaiTranscriptions({
-      serves: (model) => /whisper|transcribe/.test(model),
+      serves: transcribes,
       capabilities: vendorTranscripts,
     }),
   ],
   translations: [
-    openaiTranscriptions({ serves: (model) => model.includes("whisper"), capabilities: vendorTranscripts }),
+    openaiTranscriptions({
+      serves: (model) => transcribes(model) && model.includes("whisper"),
+      capabilities: vendorTranscripts,
+    }),
   ],
 } satisfies DeclaredAdapters;
 

@@ -6,6 +6,7 @@ import { keptPrices } from "../../catalogue/kept-prices.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { type PriceList, priceCall } from "../../catalogue/price-call.ts";
 import type { BilledLeg } from "../call.ts";
+import { divideCached } from "./divide-cached.ts";
 
 /** The prices and terms of an attempt. */
 export interface BilledBy {
@@ -35,28 +36,36 @@ export function billedLeg(usage: Usage, prices: PriceList, terms: readonly strin
  */
 export function billUsage(usage: Usage, by: BilledBy): BilledLeg[] {
   const { passes = NO_PASSES, servedBy } = usage;
-  if (passes.length === 0 && servedBy === undefined) return [billedLeg(usage, by.prices, by.terms, by.discount)];
+  if (passes.length === 0 && servedBy === undefined) return billParts(usage, by.prices, by.terms, by.discount);
   const { passes: _passes, ...own } = usage;
-  const { otherModel: _answered, ...answer } = billPass(
-    { kind: "fallback_message", usage: wholeUsage(own), ...named(servedBy) },
-    by,
+  const answer = billPass({ kind: "fallback_message", usage: wholeUsage(own), ...named(servedBy) }, by);
+  return [
+    ...answer.map(({ otherModel: _answered, ...leg }) => leg),
+    ...passes.flatMap((pass) => billPass({ ...pass, usage: wholeUsage(pass.usage) }, by)),
+  ];
+}
+
+/** Tokens of a cache that have a price of their own are parts of their own (decision 0131). */
+function billParts(usage: Usage, prices: PriceList, terms: readonly string[], discount: number): BilledLeg[] {
+  if (usage.cached === undefined) return [billedLeg(usage, prices, terms, discount)];
+  return divideCached(usage, prices.pricings).map((part) =>
+    billedLeg(part.usage, { ...prices, pricings: part.pricings }, terms, discount),
   );
-  return [answer, ...passes.map((pass) => billPass({ ...pass, usage: wholeUsage(pass.usage) }, by))];
 }
 
 const NO_PASSES: readonly UsagePass[] = [];
 
 const named = (model: string | undefined) => (model === undefined ? {} : { model });
 
-function billPass({ kind, model, usage }: UsagePass, by: BilledBy): BilledLeg {
-  if (model === undefined) return billedLeg(usage, by.prices, by.terms, by.discount);
+function billPass({ kind, model, usage }: UsagePass, by: BilledBy): BilledLeg[] {
+  if (model === undefined) return billParts(usage, by.prices, by.terms, by.discount);
   const known = findOffer(by.catalogue, by.provider, model);
   if (known === undefined) {
     const unknown = sumUsage(usage, { unknown: [counterOf(kind)] });
-    return { ...billedLeg(unknown, by.prices, by.terms, by.discount), otherModel: true };
+    return [{ ...billedLeg(unknown, by.prices, by.terms, by.discount), otherModel: true }];
   }
   const discount = by.discounts?.of(known.id, known.offer.provider) ?? 0;
-  return { ...billedLeg(usage, known.offer, by.terms, discount), otherModel: true };
+  return billParts(usage, known.offer, by.terms, discount).map((leg) => ({ ...leg, otherModel: true }));
 }
 
 /** Where responses report a pass: in a list of the usage, or in the item of a tool. */

@@ -73,8 +73,16 @@ function notesOf({ attempt, earlierNotes }: AdmittedCall): FieldNote[] {
   return boundNotes(notes);
 }
 
-/** Prices the usage, counts it against the key and writes the row. */
-export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
+/**
+ * Prices the usage, counts it against the key and writes the row. The row waits for `lastNote`, which is known later than everything
+ * else; the reservation does not.
+ */
+export function closeCall(
+  call: AdmittedCall,
+  gateway: Gateway,
+  bill: Bill,
+  lastNote?: Promise<FieldNote | undefined>,
+): Promise<void> {
   const { offer } = bill;
   const model = (call.attempt?.target?.model ?? call.model).id;
   const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
@@ -152,7 +160,6 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (endUser !== undefined) receipt.endUser = endUser;
   const { line } = call.incoming;
   if (line !== undefined) receipt.batch = line.batch;
-  gateway.runningCalls--;
   call.memory.release();
   call.client.release();
   logCall(gateway, receipt, call.incoming.requestId, call.trace);
@@ -160,7 +167,15 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.trace !== undefined) traceCall(call, call.trace, gateway, receipt);
   if (gateway.events.watched) publishCallEnded(receipt, gateway);
   if (call.capture !== undefined) settleCapture(call.capture, call, gateway);
-  return line?.settle(receipt) ?? gateway.ledger.write(receipt, gateway.runningCalls === 0);
+  const write = (): Promise<void> => {
+    gateway.runningCalls--;
+    return line?.settle(receipt) ?? gateway.ledger.write(receipt, gateway.runningCalls === 0);
+  };
+  if (lastNote === undefined) return write();
+  return lastNote.then((note) => {
+    if (note !== undefined) receipt.fields = [...receipt.fields, note];
+    return write();
+  });
 }
 
 /** The gateway's own time before the provider was called, if there was one attempt. */

@@ -4,7 +4,7 @@ import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { unpricedTools } from "../request/check-billing.ts";
 import { billedUsage, type Ending } from "./billed-usage.ts";
-import { closeCall } from "./close-call.ts";
+import { type Bill, closeCall } from "./close-call.ts";
 import { sentBillables } from "./sent-billables.ts";
 
 /** Writes the call's ledger row, stores its response and releases its reservation. Resolves when all is committed. */
@@ -17,7 +17,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   if (ending.whole && target !== undefined && workedMs !== undefined) {
     gateway.health.generated(target, completionTokens(usage), workedMs);
   }
-  const closed = closeCall(call, gateway, {
+  const bill: Bill = {
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
     upstreamDialect: target?.via ?? call.incoming.dialect.name,
@@ -35,17 +35,19 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     terms: attempt?.terms ?? NO_TERMS,
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
-  });
+  };
   const { saver } = call;
-  if (saver === undefined || !ending.whole) return closed;
+  if (saver === undefined || !ending.whole) return closeCall(call, gateway, bill);
   // A client that knows its id could read it even if the process was killed, so no response may be readable without a row.
-  if (saver.pending || call.stream) return closed.then(() => saver.save(attempt));
-  // Both must be stored before the client has its whole response, because it may build on it at once.
-  return Promise.all([closed, saver.save(attempt)]).then(() => {
-    // The row is written; the headers are not.
-    if (saver.loss !== undefined && call.attempt !== undefined)
-      call.attempt.notes = [...call.attempt.notes, saver.loss];
+  if (saver.pending || call.stream) return closeCall(call, gateway, bill).then(() => saver.save(attempt));
+  // Both must be stored before the client has its whole response, because it may build on it at once. The row is the second, so that
+  // it says what was not stored.
+  const lost = saver.save(attempt).then(() => {
+    const { loss } = saver;
+    if (loss !== undefined && attempt !== undefined) attempt.notes = [...attempt.notes, loss];
+    return loss;
   });
+  return closeCall(call, gateway, bill, lost);
 }
 
 const unpricedBy = (call: Call, { offer, via }: Target): readonly string[] =>

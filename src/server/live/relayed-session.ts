@@ -7,12 +7,12 @@ import { refuseNotes } from "../../relay/attempt/refuse-notes.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { HostConnection, HostEnd, HostReceiver } from "../../relay/live/host-connection.ts";
 import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
-import { billedOffer, withoutPricedModels } from "../../relay/live/live-kind.ts";
 import { hostSilent } from "../../relay/live/live-turn.ts";
 import type { OpenedSession } from "../../relay/live/open-live.ts";
 import { SessionTurns } from "../../relay/live/session-turns.ts";
-import { checkBilling } from "../../relay/request/check-billing.ts";
 import { refuseManyValues, refuseRepeatedKeys } from "../../relay/request/read-body.ts";
+import { ClientView } from "./client-view.ts";
+import { FrameChecks } from "./frame-checks.ts";
 import { FAILED, LiveConnection, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn } from "./live-socket.ts";
@@ -55,10 +55,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   readonly #opened: OpenedSession;
   readonly #host: HostConnection;
   readonly #turns: SessionTurns;
+  readonly #checks: FrameChecks;
+  readonly #view: ClientView;
   readonly #isNative: boolean;
   readonly #start: SessionStart;
-  /** Turns that the host has begun by itself and that were refused. The client sees nothing of them. */
-  readonly #refused = new Set<string>();
   /** Frames that wait for an admission before them. */
   readonly #fromClient: (string | Uint8Array)[] = [];
   #clientBytes = 0;
@@ -68,7 +68,6 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #isHostBusy = false;
   /** The client reads more slowly than the host sends. */
   #isHostPaused = false;
-  #hasSent = false;
   #mutedUntilMs = 0;
   #pingedAtMs: number;
   #isLeft = false;
@@ -85,6 +84,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     this.#isNative = laneOf(by.live, this.#host.target) === "native";
     this.#start = start;
     this.#turns = new SessionTurns(by.live, opened, gateway, { begun: () => this.begins(), over: () => this.over() });
+    this.#checks = new FrameChecks(by.live, this.#host.target, gateway);
+    const { id, live, dialect, client } = by;
+    const write = (frame: string) => this.#write(frame);
+    this.#view = new ClientView({ id, live, dialect, client, turns: this.#turns, host: this.#host, write });
     this.#pingedAtMs = gateway.clock.nowMs();
   }
 
@@ -100,10 +103,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     if (first !== undefined) this.#begin(first);
     for (const event of events) {
       this.#turns.learn(event);
-      if (this.#isNative) this.#inform(event);
+      if (this.#isNative) this.#view.inform(event);
     }
-    if (this.#isNative) for (const frame of frames) this.#pass(frame, events);
-    else for (const event of events) this.#show(event);
+    if (this.#isNative) for (const frame of frames) this.#view.pass(frame, events);
+    else for (const event of events) this.#view.show(event);
     for (const command of commands) this.received(command);
     this.#host.listen(this);
   }
@@ -121,12 +124,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #noteSettings(text: string): void {
     this.#turns.context.settingsCharacters = text.length;
     const { billables } = this.#by.dialect.check(text) ?? {};
-    if (billables !== undefined) this.#turns.billables = this.#ofUnknownPrice(billables);
-  }
-
-  /** Those that are not models with prices of their own. */
-  #ofUnknownPrice(billables: readonly Billable[]): readonly Billable[] {
-    return withoutPricedModels(billables, this.#host.target, this.gateway.snapshot.catalogue);
+    if (billables !== undefined) this.#turns.billables = this.#checks.ofUnknownPrice(billables);
   }
 
   /** The handshake of the client has failed. */
@@ -210,40 +208,16 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       for (const command of commands) if (command.type === "invalid") throw command.error;
       refuseRepeatedKeys(text);
       check = this.#by.dialect.check(text);
-      this.#check(check, commands);
+      this.#checks.check(check, commands);
     } catch (thrown) {
       const asksTurn = commands.some((command) => command.type === "respond" || isInvalidTurn(command));
       this.#refuse(thrown, eventIdIn(text), asksTurn);
       return undefined;
     }
     if (commands.some(({ type }) => type === "respond"))
-      return this.#ask(text, commands, this.#ofUnknownPrice(check?.billables ?? []));
+      return this.#ask(text, commands, this.#checks.ofUnknownPrice(check?.billables ?? []));
     this.#forward(text, commands);
     return undefined;
-  }
-
-  /** Refuses what may not be sent to the host. */
-  #check(check: LiveFrameCheck | undefined, commands: readonly LiveCommand[]): void {
-    const { live } = this.#by;
-    const { model } = live.resolved;
-    if (check?.model !== undefined) {
-      const named = this.gateway.snapshot.catalogue.resolve(check.model, live.incoming.naming);
-      if (named.model.id !== model.id) throw otherModel(check.model, model.id);
-    }
-    // What a frame costs that the gateway does not know is unknown, too.
-    const unknown = commands.flatMap((command): Billable[] =>
-      command.type === "unknown" && this.#isNative ? [{ kind: "tool", name: command.name, path: "type" }] : [],
-    );
-    const billables = this.#ofUnknownPrice([...(check?.billables ?? []), ...unknown]);
-    if (billables.length === 0) return;
-    const caller = { principal: live.principal(), door: live.incoming.door };
-    try {
-      checkBilling(billables, caller, [billedOffer(live, this.#host.target)], this.gateway);
-    } catch (thrown) {
-      // What is wrong with a field helps more than that its price is unknown.
-      for (const command of commands) if (command.type === "unknown" && command.unread) throw command.unread;
-      throw thrown;
-    }
   }
 
   /** A frame that begins a turn. */
@@ -343,8 +317,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     }
     const passOn = () => {
       if (audioBytes !== undefined) this.#heardAudio(frame, audioBytes, events);
-      else if (!this.#isOfRefused(events)) this.#pass(frame, events);
-      this.#forget(events);
+      else if (!this.#view.isHidden(events)) this.#view.pass(frame, events);
+      this.#view.forget(events);
       // The end of the last turn has been passed on.
       this.closeAfterLast();
     };
@@ -357,7 +331,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #heardAudio(frame: string, bytes: number, events: readonly LiveEvent[] = NO_EVENTS): void {
     const turn = this.#turns.current;
     turn?.sawAudio(bytes, this.#turns.settings.outputFormat ?? this.#by.dialect.audio.output);
-    if (turn?.refusal === undefined) this.#pass(frame, events);
+    if (turn?.refusal === undefined) this.#view.pass(frame, events);
   }
 
   /** Follows events in order and shows them to the client of a translated session. */
@@ -378,8 +352,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   #showNow(event: LiveEvent): void {
-    this.#show(event);
-    this.#forget([event]);
+    this.#view.show(event);
+    this.#view.forget([event]);
     this.closeAfterLast();
   }
 
@@ -391,21 +365,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       const work = this.#follow(event);
       if (work !== undefined) {
         return work.then(() => {
-          this.#inform(event);
+          this.#view.inform(event);
           return this.#followFrom(events, index + 1);
         });
       }
-      this.#inform(event);
+      this.#view.inform(event);
     }
     return undefined;
-  }
-
-  /** Errors that the gateway itself reports depend on whether a turn is open for the client. */
-  #inform(event: LiveEvent): void {
-    const { client } = this.#by;
-    if (event.type === "ready") client.encode({ type: "settings-applied", settings: event.settings });
-    else if ((event.type === "turn-began" || event.type === "turn-ended") && !this.#refused.has(event.id))
-      client.encode(event);
   }
 
   #follow(event: LiveEvent): Promise<void> | undefined {
@@ -437,7 +403,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     } catch (thrown) {
       refusal = asGatewayError(thrown);
     }
-    this.#refused.add(id);
+    this.#view.hide(id);
     this.#refuse(refusal, undefined, true);
     const { retryAfterSeconds } = refusal;
     this.#mutedUntilMs =
@@ -488,53 +454,9 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
   // To the client:
 
-  /** A frame of a native session. */
-  #pass(frame: string, events: readonly LiveEvent[]): void {
-    const isMarked = !this.#hasSent || events.some(({ type }) => MARKED.has(type));
-    this.#write(isMarked ? this.#by.dialect.nativeEvent(frame, this.#marks(events)) : frame);
-  }
-
-  /** An event of a translated session. */
-  #show(event: LiveEvent): void {
-    if (this.#isOfRefused([event])) return;
-    const { client, dialect } = this.#by;
-    const isMarked = MARKED.has(event.type);
-    for (const frame of client.encode(event))
-      this.#write(isMarked ? dialect.nativeEvent(frame, this.#marks([event])) : frame);
-    this.#turns.note(client.takeNotes());
-  }
-
-  #marks(events: readonly LiveEvent[]) {
-    const { live, id } = this.#by;
-    const { calledAs, model } = live.resolved;
-    const of = events.find((event) => event.type === "turn-began" || event.type === "turn-ended");
-    const receipt = of === undefined ? undefined : this.#turns.receiptOf(of.id);
-    return {
-      ...(this.#hasSent ? {} : { sessionId: id }),
-      ...(receipt === undefined ? {} : { receipt }),
-      model: live.incoming.door === "dropin" ? calledAs : model.id,
-    };
-  }
-
-  /** Whether they belong to a turn of which the client sees nothing. */
-  #isOfRefused(events: readonly LiveEvent[]): boolean {
-    if (this.#refused.size === 0) return false;
-    const { turnId = "" } = this.#host.codec;
-    return events.some((event) => {
-      if (event.type === "turn-began" || event.type === "turn-ended") return this.#refused.has(event.id);
-      const isOfTurn = OF_TURNS.has(event.type) || (event.type === "unknown" && event.name.startsWith("response."));
-      return isOfTurn && this.#refused.has(turnId);
-    });
-  }
-
-  #forget(events: readonly LiveEvent[]): void {
-    if (this.#refused.size === 0) return;
-    for (const event of events) if (event.type === "turn-ended") this.#refused.delete(event.id);
-  }
-
   #write(frame: string): void {
     if (this.isClosed) return;
-    this.#hasSent = true;
+    this.#view.hasSent = true;
     if (this.sendFrame(frame) || this.#isHostPaused) return;
     this.#isHostPaused = true;
     this.#host.pause();
@@ -607,29 +529,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
 const NO_EVENTS: readonly LiveEvent[] = [];
 
-/** Events to which the gateway adds something. */
 const isInvalidTurn = (command: LiveCommand): boolean => command.type === "invalid" && command.asksTurn === true;
-
-const MARKED: ReadonlySet<string> = new Set(["ready", "settings-applied", "turn-began", "turn-ended"]);
-
-const OF_TURNS: ReadonlySet<string> = new Set([
-  "text-delta",
-  "transcript-delta",
-  "audio-delta",
-  "reasoning-delta",
-  "tool-call",
-  "item-added",
-]);
 
 /** The client's id of an event that could not be read. */
 const eventIdIn = (text: string): string | undefined => /"event_id"\s*:\s*"([\w.-]{1,100})"/.exec(text)?.[1];
-
-const otherModel = (named: string, model: string) =>
-  new GatewayError(
-    "invalid_request",
-    `A session keeps its model. This one is open for ${model}; to use ${named.slice(0, 100)}, open another connection.`,
-    { path: "session.model", code: "model_change" },
-  );
 
 const unknownEvent = (name: string) =>
   new GatewayError(
