@@ -27,7 +27,7 @@ import {
   wholeField,
   zonedMomentField,
 } from "./query-fields.ts";
-import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
+import { RECEIPT_FIELDS, receiptFilter } from "./receipts/receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
 
 /** The most that a response lists: the latest. */
