@@ -1,6 +1,7 @@
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { ERROR_TABLE, type ErrorKind } from "../../canon/error.ts";
+import { nullable } from "../../dialects/reading/schema-builders.ts";
 import {
   REFUSAL_DIMENSIONS,
   type RefusalDimension,
@@ -29,11 +30,21 @@ const dimensions: QueryField<RefusalDimension[]> = {
   about: `The dimensions to group by: one or two of ${REFUSAL_DIMENSIONS.join(", ")}. Default: reason.`,
 };
 
-const Sum = Type.Object({ group: Type.String(), groups: Type.Array(Type.String()), requests: Type.Integer() });
+const seen = {
+  first_at: nullable(Type.String({ description: "Accurate to the minute, as is `last_at`." })),
+  last_at: nullable(Type.String()),
+};
+
+const Sum = Type.Object({
+  group: Type.String(),
+  groups: Type.Array(Type.String()),
+  requests: Type.Integer(),
+  ...seen,
+});
 const RefusalsAnswer = Type.Object(
   {
     data: Type.Array(Sum),
-    total: Type.Object({ requests: Type.Integer() }),
+    total: Type.Object({ requests: Type.Integer(), ...seen }),
     groups_left_out: Type.Boolean({
       description: `There are more than ${MAX_GROUPS} groups; the total includes all of them.`,
     }),
@@ -76,13 +87,20 @@ export const showRefusals = adminRoute({
     const [total] = await sumRefusals(storage, { ...question, by: [] }, 1);
     return {
       data: sums.map((sum) => sumView(sum, by)),
-      total: { requests: total?.requests ?? 0 },
+      total: { requests: total?.requests ?? 0, ...seenView(total) },
       groups_left_out: sums.length >= MAX_GROUPS,
     };
   },
 });
 
-function sumView({ groups, requests }: RefusalSum, by: readonly RefusalDimension[]) {
+const seenView = (sum: Pick<RefusalSum, "firstMs" | "lastMs"> | undefined) => ({
+  first_at: momentOf(sum?.firstMs),
+  last_at: momentOf(sum?.lastMs),
+});
+
+const momentOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+
+function sumView({ groups, requests, ...times }: RefusalSum, by: readonly RefusalDimension[]) {
   const named = groups.map((group, index) => (group === "" && by[index] !== "address" ? NO_KEY : group));
-  return { group: named[0] ?? "", groups: named, requests };
+  return { group: named[0] ?? "", groups: named, requests, ...seenView(times) };
 }
