@@ -153,3 +153,26 @@ describe("choices 10: filters of receipts", () => {
     expect(text).not.toContain("did you mean");
   });
 });
+
+describe("choices 10: usage compared with the period before", () => {
+  test("each group has its amounts of the period of equal length before", async () => {
+    const admin = await withCalls(2, 1);
+    await admin.clock.pass(3 * 60 * MINUTE_MS);
+    const { upstream } = admin.gateway;
+    upstream.play(upstream.json(ANSWER));
+    await admin.gateway.call("chat");
+    const at = (minutes: number) => new Date(admin.clock.wallMs() - minutes * MINUTE_MS).toISOString();
+    const query = `by=outcome&compare=previous&from=${at(120)}&to=${at(-120)}`;
+    const { json } = await admin.ask("GET", `/api/usage?${query}`, asAdmin);
+    expect(json).toMatchObject({
+      data: [{ group: "ok", calls: 1, previous: { calls: 2, cost_nano_usd: 2 * COST } }],
+      total: { calls: 1 },
+      previous: { to: at(120), total: { calls: 3, failures: 1 } },
+    });
+    const nothing = await admin.ask("GET", `/api/usage?compare=previous&from=${at(-60)}&to=${at(-180)}`, asAdmin);
+    expect(nothing.json).toMatchObject({ data: [], previous: { total: { calls: 1 } } });
+    expect((await admin.ask("GET", "/api/usage?by=model", asAdmin)).json).not.toHaveProperty("previous");
+    expect((await admin.ask("GET", "/api/usage?by=day&compare=previous", asAdmin)).status).toBe(400);
+    expect((await admin.ask("GET", "/api/usage?compare=last", asAdmin)).status).toBe(400);
+  });
+});
