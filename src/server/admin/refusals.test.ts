@@ -72,6 +72,26 @@ describe("choices 10: refused requests are counted", () => {
     expect((await sums("?reason=budget_exhausted")).total).toEqual({ requests: 0, first_at: null, last_at: null });
   });
 
+  test("an admin sees what the client was told last, for each key and reason; others do not", async () => {
+    const { admin, post } = await started();
+    const made = await admin.ask("POST", "/api/keys", { ...asAdmin, body: { name: "k", models: ["none/*"] } });
+    const { id, key } = made.json["data"] as { id: string; key: string };
+    await post("sk-wrong");
+    await admin.clock.pass(1_000);
+    const answer = await post(key);
+    const examples = async (query: string, secret = ADMIN_SECRET) =>
+      (await admin.ask("GET", `/api/refusals${query}`, { secret })).json["examples"] as Record<string, string>[];
+    const [last, first, ...more] = await examples("");
+    expect(more).toEqual([]);
+    expect(last).toMatchObject({ reason: "forbidden", key: id, project: "default", endpoint: `POST ${PATH}` });
+    expect(answer.text).toContain(JSON.stringify(last?.["message"] ?? "?").slice(1, -1));
+    expect(first).toMatchObject({ reason: "unauthenticated", key: "none", project: null });
+    expect(JSON.stringify(first)).not.toContain("sk-wrong");
+    expect(await examples(`?key=${id}`)).toEqual([last ?? {}]);
+    expect(await examples("?reason=rate_limited")).toEqual([]);
+    expect(await examples("", await admin.operator("viewer"))).toEqual([]);
+  });
+
   test("S09: project operators only see requests with keys of their project", async () => {
     const { admin, post, sums } = await started();
     for (const id of ["red", "blue"]) await admin.ask("POST", "/api/projects", { ...asAdmin, body: { id } });
