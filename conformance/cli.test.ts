@@ -295,12 +295,13 @@ describe("commands next to a running gateway", () => {
     expect(shown.stdout).toMatch(/^provider +credential +model +state +first content +p95 +tokens\/s +paused for$/m);
     expect(shown.stdout).toMatch(/^simulator +- +\S+ +healthy +\d+ ms +- +\S+ +-$/m);
     const json = await command(workspace.folder, "providers", "--json", ...at, "--secret", secret);
-    expect(JSON.parse(json.stdout)).toMatchObject([
+    const healthy = [
       { provider: "simulator", credentials: [{ label: null, weight: 1, models: [{ state: "closed", quiet_ms: 0 }] }] },
-    ]);
+    ];
+    expect(JSON.parse(json.stdout)).toMatchObject(healthy);
     const detail = { headers: { authorization: `Bearer ${secret}` } };
     const ready = await fetch(`${workspace.adminUrl}/readyz?detail`, detail);
-    expect(await ready.json()).toMatchObject({ status: "ready", providers: JSON.parse(json.stdout) });
+    expect(await ready.json()).toMatchObject({ status: "ready", providers: healthy });
     // Strangers see no more than before, and clients see nothing of the provider accounts.
     expect(await (await fetch(`${workspace.adminUrl}/readyz`)).json()).toEqual({ status: "ready" });
     expect(await (await fetch(`${workspace.url}/readyz?detail`, detail)).json()).toEqual({ status: "ready" });
