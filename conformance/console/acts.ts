@@ -58,6 +58,7 @@ export function actAtConsole(visit: () => Visit): void {
       await page.keyboard.press("Enter");
       await page.waitForURL(/q=outcome/);
       await page.waitForSelector("table.calls .state.good", { state: "detached" });
+      await page.waitForSelector("table.calls .state.bad");
       await page.locator("h1").focus();
       await page.keyboard.press("j");
       await page.keyboard.press("j");
