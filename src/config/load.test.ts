@@ -198,6 +198,7 @@ keys:
         "aliases",
         "keys",
       ],
+      written: expect.objectContaining({ storage: "sqlite:./data/trivium.db" }),
       // It has no price for the first of its models.
       warnings: [expect.objectContaining({ line: 17, column: 9 })],
       server: {
@@ -446,6 +447,7 @@ keys:
     const config = loadConfig({ ...options, path: "etc/gateway.yaml" });
     expect(config).toEqual({
       file: join(nested, "gateway.yaml"),
+      written: { providers: null, keys: null },
       ...defaults,
       shownFile: "etc/gateway.yaml",
       ...paths(nested),
@@ -1008,6 +1010,27 @@ test("docs/configuration.md, Prices: a model without a price is a warning with i
   expect(warningsOf(`id: acme/d, offers: [${offer(price)}, ${offer("context_length: 1")}]`)).toHaveLength(1);
   const below = load("models:\n  - id: # the id is on the next line\n      acme/e\n").warnings.map(tellProblem);
   expect(below).toEqual([`trivium.yaml:3:7: models[0] ${unpriced}; ${right}`]);
+});
+
+describe("the values as they are written", () => {
+  const written = (text: string, environment: Record<string, string> = {}) => load(text, environment).written;
+
+  test("console-notes 4.1: they are the same configuration again", () => {
+    const again = JSON.stringify(written(EXAMPLE, EXAMPLE_ENVIRONMENT));
+    const environment = { ...EXAMPLE_ENVIRONMENT, PROVIDERS_VERTEX_CREDENTIALS: "./service-account.json" };
+    const about = ({ warnings, ...config }: Config) => ({ ...JSON.parse(JSON.stringify(config)), written: undefined });
+    expect(about(load(again, environment))).toEqual(about(load(EXAMPLE, EXAMPLE_ENVIRONMENT)));
+  });
+
+  test("S10: a secret that is not a reference becomes one, also as a default or as a part of a text", () => {
+    const shown = (key: string) =>
+      written(`providers: { openai: { kind: openai, api_key: ${JSON.stringify(key)} } }`, { A: "sk-1", B: "sk-2" });
+    const of = (key: string) => ({ providers: { openai: { kind: "openai", api_key: key } } });
+    expect(shown("${A}")).toEqual(of("${A}"));
+    expect(shown("${A}${B}")).toEqual(of("${A}${B}"));
+    for (const key of ["sk-hidden", "${A}-hidden", "${NONE:-hidden}", "$${A}"])
+      expect(shown(key)).toEqual(of("${PROVIDERS_OPENAI_API_KEY}"));
+  });
 });
 
 describe("S10: no secret is shown", () => {
