@@ -1034,6 +1034,14 @@ describe("the values as they are written", () => {
 });
 
 describe("S10: no secret is shown", () => {
+  test("by the values as they are written, if the file has secrets in place of references", () => {
+    const literal = EXAMPLE.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name: string) => `hidden-${name}-0123456789abcdef`);
+    expect(literal).toContain("hidden-TRIVIUM_CI_KEY");
+    const { written } = load(literal);
+    expect(JSON.stringify(written).replaceAll("hidden-AWS_ACCESS_KEY_ID", "")).not.toContain("hidden");
+    expect(written?.["keys"]).toEqual([expect.objectContaining({ key: "${KEYS_1_KEY}" })]);
+  });
+
   test("in a printed configuration, including URLs with passwords", () => {
     const yaml = EXAMPLE.replace(
       "sqlite:./data/trivium.db",

@@ -137,7 +137,7 @@ function interpret(
     shownFile,
     valueFiles: files.paths,
     fields: fieldsOf(root),
-    written: writtenValues(root),
+    written: writtenValues(root, config),
     warnings,
     ...config,
   });
