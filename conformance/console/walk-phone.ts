@@ -1,12 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { GROUPS } from "../../console/state/sections.ts";
 import type { WatchedPage } from "./browser.ts";
 import type { Visit } from "./visit.ts";
-
-const PAGES = GROUPS.flatMap(({ sections }) => sections)
-  .flatMap(({ pages }) => pages)
-  .filter(({ roles }) => roles === undefined || roles.includes("admin"));
+import { PAGE_PATHS } from "./walk.ts";
 
 /** WCAG 2.2, 2.5.8. Links within a sentence or a cell of text are exempt. */
 const LEAST_TARGET = 24;
@@ -65,7 +61,7 @@ export function walkOnPhoneAndByKeyboard(visit: () => Visit): void {
     test("no page scrolls sideways on a phone, and every control is large enough for a finger", async () => {
       await page.setViewportSize({ width: 390, height: 844 });
       const wide: string[] = [];
-      for (const { path } of PAGES) {
+      for (const path of PAGE_PATHS) {
         await open(path);
         const [inner, scroll] = await page.evaluate<[number, number]>(
           "[innerWidth, document.documentElement.scrollWidth]",
@@ -88,7 +84,7 @@ export function walkOnPhoneAndByKeyboard(visit: () => Visit): void {
       const links = await menu
         .getByRole("link")
         .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
-      expect(links.map((link) => link.split("?")[0] ?? "").sort()).toEqual(PAGES.map(({ path }) => path).sort());
+      expect(links.map((link) => link.split("?")[0] ?? "").sort()).toEqual(PAGE_PATHS.toSorted());
       await page.keyboard.press("Escape");
       await menu.waitFor({ state: "detached" });
       await button.click();
@@ -100,7 +96,7 @@ export function walkOnPhoneAndByKeyboard(visit: () => Visit): void {
 
     test("Tab reaches every control of every page, visibly, and leaves it again", async () => {
       const problems: string[] = [];
-      for (const { path } of PAGES) {
+      for (const path of PAGE_PATHS) {
         await open(path);
         const { reached, unseen, expected } = await tabThrough(page);
         if (reached < expected) problems.push(`${path}: ${reached} of ${expected} controls`);
