@@ -151,7 +151,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { from, to } = useWindow(sorted.length, body);
   const drawn = sorted.slice(from, to);
   return (
-    <section class="wide" tabIndex={0} aria-label={label}>
+    <section class="wide" tabIndex={0} aria-label={`${label} table`}>
       <table class={["data", props.class].filter(Boolean).join(" ")} aria-rowcount={sorted.length + 1}>
         <caption class="unseen">
           {label} ({whole(sorted.length)})

@@ -26,8 +26,8 @@ describe("console-notes 4: pages and sections", () => {
     expect(
       seen.flatMap(({ sections }) => sections).flatMap((section) => section.pages.map(({ path }) => path)),
     ).toEqual([
-      "/live",
       "/bodies",
+      "/live",
       "/refused",
       "/usage",
       "/end-users",
