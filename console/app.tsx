@@ -12,12 +12,15 @@ type Loader = () => Promise<ComponentType>;
 const PAGES: Readonly<Record<string, Loader>> = {
   "": async () => (await import("./pages/overview.tsx")).Overview,
   calls: async () => (await import("./pages/calls.tsx")).Calls,
+  "in-flight": async () => (await import("./pages/in-flight.tsx")).InFlight,
+  refused: async () => (await import("./pages/refused.tsx")).Refused,
   play: async () => (await import("./pages/play.tsx")).Play,
   usage: async () => (await import("./pages/usage.tsx")).Usage,
   keys: async () => (await import("./pages/keys.tsx")).Keys,
   "end-users": async () => (await import("./pages/end-users.tsx")).EndUsers,
   projects: async () => (await import("./pages/projects.tsx")).Projects,
   providers: async () => (await import("./pages/providers.tsx")).Providers,
+  catalogue: async () => (await import("./pages/catalogue.tsx")).Catalogue,
   models: async () => (await import("./pages/models.tsx")).Models,
   operations: async () => (await import("./pages/operations.tsx")).Operations,
   live: async () => (await import("./pages/live.tsx")).Live,
@@ -33,16 +36,23 @@ const PAGES: Readonly<Record<string, Loader>> = {
   bodies: async () => (await import("./pages/bodies.tsx")).BodiesOfCall,
   call: async () => (await import("./pages/call.tsx")).OneCall,
   batch: async () => (await import("./pages/batch.tsx")).OneBatch,
+  key: async () => (await import("./pages/key.tsx")).OneKey,
+  provider: async () => (await import("./pages/provider.tsx")).OneProvider,
 };
 
-/** `/calls/rcp_…` is a different page from `/calls`, and `/batches/batch_…` from `/batches`. */
+/** The page of one thing: `/calls/rcp_…` is a different page from `/calls`. */
+const PAGES_OF_ONE: Readonly<Record<string, string>> = {
+  calls: "call",
+  batches: "batch",
+  keys: "key",
+  providers: "provider",
+};
+
 function pageOf(path: string): string {
   const [, first = "", second = ""] = path.split("/");
   // Project operators see only the keys and usage of their project.
   if (first === "" && session.value?.role === "project") return "usage";
-  if (first === "calls" && second !== "") return "call";
-  if (first === "batches" && second !== "") return "batch";
-  return first;
+  return second === "" ? first : (PAGES_OF_ONE[first] ?? first);
 }
 
 function Page() {

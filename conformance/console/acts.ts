@@ -58,6 +58,7 @@ export function actAtConsole(visit: () => Visit): void {
       await page.keyboard.press("Enter");
       await page.waitForURL(/q=outcome/);
       await page.waitForSelector("table.calls .state.good", { state: "detached" });
+      await page.waitForSelector("table.calls .state.bad");
       await page.locator("h1").focus();
       await page.keyboard.press("j");
       await page.keyboard.press("j");
@@ -400,7 +401,7 @@ export function actAtConsole(visit: () => Visit): void {
       await other.page.goto(gateway.url);
       await other.page.getByLabel(/operator secret/).fill(gateway.projectSecret);
       await other.page.keyboard.press("Enter");
-      await other.page.getByRole("link", { name: "Bodies" }).click();
+      await other.page.getByRole("link", { name: "Calls", exact: true }).click();
       const find = async (receipt: string) => {
         await other.page.getByLabel("Receipt").fill(receipt);
         await other.page.keyboard.press("Enter");
@@ -458,8 +459,8 @@ export function actAtConsole(visit: () => Visit): void {
       const id = (await output.textContent()) ?? "";
       await output.click();
       // The filter shows the id as well.
-      await page.locator("table.list tbody tr").getByText(id).waitFor();
-      expect(await page.locator("table.list tbody tr").count()).toBe(1);
+      await page.locator("table.data tbody tr").getByText(id).waitFor();
+      expect(await page.locator("table.data tbody tr").count()).toBe(1);
       expect(await watched.accessibility()).toEqual([]);
       await page.goBack();
       await page.getByRole("link", { name: "Calls of this batch" }).click();
@@ -492,7 +493,7 @@ export function actAtConsole(visit: () => Visit): void {
       });
       const { id } = (await created.json()) as { id: string };
       await watched.visit("/batches?project=default");
-      const row = page.locator("table.list tbody tr", { hasText: id });
+      const row = page.locator("table.data tbody tr", { hasText: id });
       await row.getByText(/of 200/).waitFor();
       const cancel = row.getByRole("button", { name: `Cancel ${id}` });
       await cancel.focus();
@@ -513,7 +514,7 @@ export function actAtConsole(visit: () => Visit): void {
 
     test("0112: deletes a file after confirmation, and shows what to do if nothing matches", async () => {
       await watched.visit("/files?project=default");
-      const row = page.locator("table.list tbody tr", { hasText: "slow.jsonl" });
+      const row = page.locator("table.data tbody tr", { hasText: "slow.jsonl" });
       await row.getByRole("button", { name: "Delete slow.jsonl" }).click();
       await page.getByRole("button", { name: "Delete file" }).click();
       await page.waitForSelector("dialog", { state: "detached" });
@@ -522,7 +523,7 @@ export function actAtConsole(visit: () => Visit): void {
       await page.getByText("No matching files").waitFor();
       expect(await watched.accessibility()).toEqual([]);
       await page.getByRole("button", { name: "Remove filter project none" }).click();
-      await page.waitForSelector("table.list tbody tr");
+      await page.waitForSelector("table.data tbody tr");
       await page.route("**/api/batches?*", (route) => route.fulfill({ json: { data: [], next: null } }));
       await watched.visit("/batches");
       await page.getByText("No batches", { exact: true }).waitFor();
@@ -542,7 +543,7 @@ export function actAtConsole(visit: () => Visit): void {
       });
       expect(made.status).toBe(200);
       await watched.visit("/caches?project=default");
-      const row = page.locator("table.list tbody tr", { hasText: "harbour rules" });
+      const row = page.locator("table.data tbody tr", { hasText: "harbour rules" });
       await row.getByText("sim/standard").waitFor();
       await row.getByText("simulator", { exact: true }).waitFor();
       expect(await watched.accessibilityInBoth()).toEqual([]);

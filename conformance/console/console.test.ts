@@ -4,6 +4,7 @@ import { actAtConsole } from "./acts.ts";
 import { findBrowser } from "./browser.ts";
 import { startVisit, type Visit } from "./visit.ts";
 import { walkThroughPages } from "./walk.ts";
+import { walkOnPhoneAndByKeyboard } from "./walk-phone.ts";
 
 const found = findBrowser();
 isPresent(found !== undefined, "the console, because no Chromium was found (apt-get install chromium)");
@@ -26,4 +27,5 @@ describe.skipIf(!found)("the console", () => {
 
   walkThroughPages(visit);
   actAtConsole(visit);
+  walkOnPhoneAndByKeyboard(visit);
 });

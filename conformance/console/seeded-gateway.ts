@@ -21,6 +21,8 @@ export interface SeededGateway {
   retried: string;
   /** A batch that has ended. */
   batch: string;
+  /** The key with budgets. */
+  key: string;
   stop(): Promise<void>;
 }
 
@@ -88,6 +90,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     link: gateway.app.consoleUrl,
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
     batch,
+    key: made[0]?.id ?? "",
     stop: async () => {
       await gateway.stop();
       await receiver.stop(true);

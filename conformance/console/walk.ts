@@ -37,9 +37,12 @@ const STOPS: readonly Stop[] = [
   { name: "providers", path: "/providers", ready: ".card" },
   { name: "operations", path: "/operations", ready: ".empty" },
   { name: "live", path: "/live", ready: ".empty" },
-  { name: "batches", path: "/batches", ready: "table.list tbody tr" },
+  { name: "in-flight", path: "/in-flight", ready: "h1" },
+  { name: "refused", path: "/refused", ready: "h1" },
+  { name: "catalogue", path: "/catalogue", ready: "h1" },
+  { name: "batches", path: "/batches", ready: "table.data tbody tr" },
   { name: "batch", path: ({ batch }) => `/batches/${batch}`, ready: ".facts a" },
-  { name: "files", path: "/files", ready: "table.list tbody tr" },
+  { name: "files", path: "/files", ready: "table.data tbody tr" },
   { name: "caches", path: "/caches", ready: ".empty" },
   { name: "keys", path: "/keys", ready: "table.list tbody tr" },
   { name: "people", path: "/people", ready: "table.list tbody tr" },
@@ -51,6 +54,11 @@ const STOPS: readonly Stop[] = [
   { name: "config", path: "/config", ready: ".config pre" },
   { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
 ];
+
+/** The addresses of all pages but those of one thing. */
+export const PAGE_PATHS: readonly string[] = STOPS.flatMap(({ path }) =>
+  typeof path === "string" ? [path.replace(/\?.*/, "")] : [],
+);
 
 const FIRST_PAGE_BYTES = 60_000;
 const ALL_BYTES = 150_000;

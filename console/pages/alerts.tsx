@@ -2,9 +2,11 @@ import { useState } from "preact/hooks";
 import { ask, change, session } from "../api/client.ts";
 import type { Alert, AlertSettings, AlertTest, Page } from "../api/types.ts";
 import { counted, duration } from "../format/numbers.ts";
-import { full } from "../format/time.ts";
+import { ago, full, when } from "../format/time.ts";
 import { Code, Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { TwoLines } from "../parts/two-lines.tsx";
 import { useData } from "../parts/use-data.ts";
 import { place } from "../state/router.ts";
 
@@ -30,7 +32,7 @@ const Delivered = ({ delivery }: { delivery: Delivery }) => {
     <>
       <State kind={isNew ? "idle" : STATES[state].kind}>{isNew ? "queued" : STATES[state].name}</State>
       {tries > 1 && <span class="muted"> after {tries} attempts</span>}
-      {state !== "delivered" && error !== null && <span class="muted block">{error}</span>}
+      {state !== "delivered" && error !== null && <span class="muted"> {error}</span>}
     </>
   );
 };
@@ -63,6 +65,49 @@ const Tested = ({ tested }: { tested: AlertTest }) => (
   </div>
 );
 
+const webhookColumns = (test: ((name: string) => void) | undefined, busy: boolean): Column<Webhook>[] => [
+  {
+    id: "name",
+    title: "Name",
+    cell: ({ name, address }) => <TwoLines of={name} below={<code>{address}/…</code>} title={`${name}: ${address}`} />,
+  },
+  {
+    id: "last",
+    title: "Last delivery",
+    onPhone: "lead",
+    cell: ({ last }) =>
+      last === null ? (
+        <span class="muted">none yet</span>
+      ) : (
+        <span title={last.error ?? undefined}>
+          <Delivered delivery={last} />{" "}
+          {last.tried_at !== null && (
+            <span class="muted" title={full(last.tried_at)}>
+              {ago(last.tried_at)}
+            </span>
+          )}
+        </span>
+      ),
+  },
+  {
+    id: "events",
+    title: "Events",
+    cell: ({ events }) => <span title={events?.join(", ")}>{events === null ? "all" : events.join(", ")}</span>,
+  },
+  { id: "signed", title: "Signed", cell: ({ signed }) => (signed ? "yes" : <State kind="warn">no</State>) },
+  {
+    id: "acts",
+    title: "Actions",
+    kind: "acts",
+    cell: ({ name }) =>
+      test !== undefined && (
+        <button type="button" disabled={busy} onClick={() => test(name)} aria-label={`Send test to ${name}`}>
+          Send test
+        </button>
+      ),
+  },
+];
+
 function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
   const { tested, busy, run } = useTest();
   const mayTest = session.value?.role === "admin";
@@ -70,55 +115,13 @@ function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
     <section class="group" aria-labelledby="webhooks">
       <h2 id="webhooks">Webhooks</h2>
       {tested instanceof Error ? <Problem error={tested} /> : tested && <Tested tested={tested} />}
-      <section class="wide" tabIndex={0} aria-label="Webhooks table">
-        <table class="list webhooks">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">URL</th>
-              <th scope="col">Events</th>
-              <th scope="col">Signed</th>
-              <th scope="col">Last delivery</th>
-              {mayTest && (
-                <th scope="col">
-                  <span class="unseen">Test</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {webhooks.map(({ name, address, signed, events, last }) => (
-              <tr key={name}>
-                <th scope="row" class="name">
-                  {name}
-                </th>
-                <td>
-                  <code>{address}/…</code>
-                </td>
-                <td>{events === null ? "all" : events.join(", ")}</td>
-                <td>{signed ? "yes" : <State kind="warn">no</State>}</td>
-                <td>
-                  {last === null ? (
-                    <span class="muted">none yet</span>
-                  ) : (
-                    <>
-                      <Delivered delivery={last} />{" "}
-                      <span class="muted">{last.tried_at === null ? "" : full(last.tried_at)}</span>
-                    </>
-                  )}
-                </td>
-                {mayTest && (
-                  <td class="acts">
-                    <button type="button" disabled={busy} onClick={() => run(name)} aria-label={`Send test to ${name}`}>
-                      Send test
-                    </button>
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <DataTable
+        label="Webhooks"
+        class="webhooks"
+        rows={webhooks}
+        keyOf={({ name }) => name}
+        columns={webhookColumns(mayTest ? (name) => void run(name) : undefined, busy)}
+      />
     </section>
   );
 }
@@ -175,50 +178,40 @@ interface HistoryProps {
 function History({ alerts, webhooks, reload }: HistoryProps) {
   const { failed, busy, run } = useDeliver(reload);
   const mayDeliver = session.value?.role === "admin";
+  const columns: Column<Alert>[] = [
+    { id: "text", title: "Alert", cell: ({ text, type }) => <TwoLines of={text} below={type} title={text} /> },
+    { id: "time", title: "Time", onPhone: "lead", cell: ({ at }) => <span title={full(at)}>{when(at)}</span> },
+    {
+      id: "delivery",
+      title: "Delivery",
+      cell: ({ id, type, at, deliveries }) => (
+        <>
+          {deliveries.length === 0 && <span class="muted">no webhook subscribed</span>}
+          {deliveries.map((delivery) => (
+            <div key={delivery.webhook} class="delivery">
+              <span class="muted">{delivery.webhook}</span> <Delivered delivery={delivery} />{" "}
+              {mayDeliver && webhooks.includes(delivery.webhook) && (
+                <button
+                  type="button"
+                  class="small"
+                  disabled={busy}
+                  onClick={() => run(id, delivery.webhook)}
+                  aria-label={`${againText(delivery)}: ${type}, ${full(at)}, to ${delivery.webhook}`}
+                >
+                  {againText(delivery)}
+                </button>
+              )}
+            </div>
+          ))}
+        </>
+      ),
+    },
+  ];
   return (
     <section class="group" aria-labelledby="history">
       <h2 id="history">History</h2>
       {failed && <Problem error={failed} />}
-      <section class="wide" tabIndex={0} aria-label="Alerts table">
-        <table class="list alerts">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">Event</th>
-              <th scope="col">Message</th>
-              <th scope="col">Delivery</th>
-            </tr>
-          </thead>
-          <tbody>
-            {alerts.map(({ id, type, at, text, deliveries }) => (
-              <tr key={id}>
-                <td class="time">{full(at)}</td>
-                <td class="name">{type}</td>
-                <td>{text}</td>
-                <td>
-                  {deliveries.length === 0 && <span class="muted">no webhook subscribed</span>}
-                  {deliveries.map((delivery) => (
-                    <div key={delivery.webhook} class="delivery">
-                      <span class="muted">{delivery.webhook}</span> <Delivered delivery={delivery} />{" "}
-                      {mayDeliver && webhooks.includes(delivery.webhook) && (
-                        <button
-                          type="button"
-                          class="small"
-                          disabled={busy}
-                          onClick={() => run(id, delivery.webhook)}
-                          aria-label={`${againText(delivery)}: ${type}, ${full(at)}, to ${delivery.webhook}`}
-                        >
-                          {againText(delivery)}
-                        </button>
-                      )}
-                    </div>
-                  ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <DataTable label="Alerts" class="alerts" rows={alerts} keyOf={({ id }) => id} columns={columns} />
     </section>
   );
 }

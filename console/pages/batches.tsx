@@ -3,11 +3,15 @@ import { ask, session } from "../api/client.ts";
 import type { BatchItem, Page } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { ago, full } from "../format/time.ts";
-import { Choice, Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
+import { Choice, Empty, PageHead } from "../parts/basics.tsx";
 import { BatchProgress, BatchState, isOpen } from "../parts/batch-progress.tsx";
 import { CancelBatch } from "../parts/cancel-batch.tsx";
-import { OwnerCells, OwnerFilter, ownerFilter } from "../parts/owner-filter.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { ownerColumns } from "../parts/owner-columns.tsx";
+import { OwnerFilter, ownerFilter } from "../parts/owner-filter.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { TwoLines } from "../parts/two-lines.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { place, setQuery } from "../state/router.ts";
 
@@ -18,48 +22,68 @@ const SHOWN = Object.keys(STATES) as Shown[];
 const PAGE_SIZE = 50;
 const REFRESH_MS = 5_000;
 
-function Row({ item, onCancel }: { item: BatchItem; onCancel: (() => void) | undefined }) {
-  const [error] = item.errors;
-  return (
-    <tr>
-      <th scope="row" class="name" title={item.id}>
-        <a href={`/batches/${item.id}`}>{item.id}</a>
-        {item.name !== null && <span class="muted small block">{item.name}</span>}
-      </th>
-      <td title={full(item.created_at)}>{ago(item.created_at)}</td>
-      <td>
-        <BatchState state={item.state} />
-      </td>
-      <OwnerCells path="/batches" project={item.project} name={item.key} />
-      <td class="number">
-        <BatchProgress progress={item.progress} />
-      </td>
-      <td class="number">{money(item.cost_nano_usd)}</td>
-      <td class="number">{item.held_nano_usd === 0 ? "–" : money(item.held_nano_usd)}</td>
-      <td>
-        {error !== undefined ? (
-          <span class="failed">
-            {error.line !== null && `Line ${error.line}: `}
-            {error.message}
-          </span>
-        ) : item.ended_at === null ? (
-          <span class="muted">expires {ago(item.deadline_at)}</span>
-        ) : (
-          <span class="muted" title={full(item.ended_at)}>
-            ended {ago(item.ended_at)}
-          </span>
-        )}
-      </td>
-      <td class="acts">
-        {onCancel !== undefined && isOpen(item) && (
-          <button type="button" class="quiet danger" onClick={onCancel} aria-label={`Cancel ${item.id}`}>
-            Cancel
-          </button>
-        )}
-      </td>
-    </tr>
+function Details({ errors: [error], deadline_at, ended_at }: BatchItem) {
+  if (error !== undefined) {
+    const message = `${error.line === null ? "" : `Line ${error.line}: `}${error.message}`;
+    return (
+      <span class="failed" title={message}>
+        {message}
+      </span>
+    );
+  }
+  return ended_at === null ? (
+    <span class="muted" title={full(deadline_at)}>
+      expires {ago(deadline_at)}
+    </span>
+  ) : (
+    <span class="muted" title={full(ended_at)}>
+      ended {ago(ended_at)}
+    </span>
   );
 }
+
+const columns = (onCancel: ((item: BatchItem) => void) | undefined): Column<BatchItem>[] => [
+  {
+    id: "batch",
+    title: "Batch",
+    cell: ({ id, name }) => (
+      <TwoLines of={<a href={`/batches/${id}`}>{name ?? id}</a>} below={name === null ? "" : id} title={name ?? id} />
+    ),
+  },
+  { id: "state", title: "Status", onPhone: "lead", cell: ({ state }) => <BatchState state={state} /> },
+  {
+    id: "created",
+    title: "Created",
+    cell: ({ created_at }) => <span title={full(created_at)}>{ago(created_at)}</span>,
+  },
+  ...ownerColumns<BatchItem>("/batches"),
+  {
+    id: "progress",
+    title: "Requests",
+    kind: "number",
+    cell: ({ progress }) => <BatchProgress progress={progress} />,
+  },
+  { id: "cost", title: "Cost so far", kind: "number", cell: ({ cost_nano_usd }) => money(cost_nano_usd) },
+  {
+    id: "held",
+    title: "Reserved",
+    kind: "number",
+    cell: ({ held_nano_usd }) => (held_nano_usd === 0 ? "–" : money(held_nano_usd)),
+  },
+  { id: "details", title: "Details", cell: Details },
+  {
+    id: "acts",
+    title: "Actions",
+    kind: "acts",
+    cell: (item) =>
+      onCancel !== undefined &&
+      isOpen(item) && (
+        <button type="button" class="quiet danger" onClick={() => onCancel(item)} aria-label={`Cancel ${item.id}`}>
+          Cancel
+        </button>
+      ),
+  },
+];
 
 export function Batches() {
   const { query } = place.value;
@@ -67,16 +91,16 @@ export function Batches() {
   const after = query.get("after") ?? undefined;
   const { project, key } = ownerFilter();
   const [cancelling, setCancelling] = useState<BatchItem | undefined>(undefined);
-  const { data, error, reload } = useData(JSON.stringify([state, project, key, after]), (abort) =>
+  const loaded = useData(JSON.stringify([state, project, key, after]), (abort) =>
     ask<Page<BatchItem>>(
       "/api/batches",
       { limit: PAGE_SIZE, state: state === "all" ? undefined : state, project, key, after },
       abort,
     ),
   );
-  const refresh = useThrottled(reload, REFRESH_MS);
+  const refresh = useThrottled(loaded.reload, REFRESH_MS);
   // Only batches that run change without a reason on this page.
-  const changes = data?.data.some((item) => item.ended_at === null) === true;
+  const changes = loaded.data?.data.some((item) => item.ended_at === null) === true;
   useEffect(() => {
     if (!changes) return;
     const turn = setInterval(refresh, REFRESH_MS);
@@ -95,48 +119,25 @@ export function Batches() {
         />
       </PageHead>
       <OwnerFilter />
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? (
-        !error && <Waiting />
-      ) : data.data.length === 0 ? (
-        <Nothing isNarrowed={isNarrowed} />
-      ) : (
-        <>
-          <section class="wide" tabIndex={0} aria-label="Batches table">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Batch</th>
-                  <th scope="col">Created</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Project</th>
-                  <th scope="col">Key</th>
-                  <th scope="col" class="number">
-                    Requests
-                  </th>
-                  <th scope="col" class="number">
-                    Cost so far
-                  </th>
-                  <th scope="col" class="number">
-                    Reserved
-                  </th>
-                  <th scope="col">Details</th>
-                  <th scope="col">
-                    <span class="unseen">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.data.map((item) => (
-                  <Row key={item.id} item={item} onCancel={mayCancel ? () => setCancelling(item) : undefined} />
-                ))}
-              </tbody>
-            </table>
-          </section>
-          <Pager page={data} of="batches" />
-        </>
-      )}
-      {cancelling && <CancelBatch item={cancelling} onDone={reload} onClose={() => setCancelling(undefined)} />}
+      <Loaded of={loaded}>
+        {(page) =>
+          page.data.length === 0 ? (
+            <Nothing isNarrowed={isNarrowed} />
+          ) : (
+            <>
+              <DataTable
+                label="Batches"
+                rows={page.data}
+                keyOf={({ id }) => id}
+                columns={columns(mayCancel ? setCancelling : undefined)}
+                addressOf={({ id }) => `/batches/${id}`}
+              />
+              <Pager page={page} of="batches" />
+            </>
+          )
+        }
+      </Loaded>
+      {cancelling && <CancelBatch item={cancelling} onDone={loaded.reload} onClose={() => setCancelling(undefined)} />}
     </>
   );
 }

@@ -4,9 +4,11 @@ import type { ConfigChecked, ConfigShown } from "../api/types.ts";
 import { counted } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
 import { yamlOf } from "../format/yaml.ts";
-import { Code, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
+import { Choice, Code, Empty, PageHead, State } from "../parts/basics.tsx";
 import { FormProblem, useSending } from "../parts/key-forms.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { useData } from "../parts/use-data.ts";
+import { place, setQuery } from "../state/router.ts";
 
 type Problems = ConfigShown["warnings"];
 
@@ -88,44 +90,85 @@ const Reloads = ({ reloads }: { reloads: ConfigShown["reloads"] }) => (
   </section>
 );
 
-export function Config() {
-  const { data, error, reload } = useData("config", (abort) => ask<{ data: ConfigShown }>("/api/config", {}, abort));
-  const config = data?.data;
+const VIEWS = [
+  { value: "file", name: "File" },
+  { value: "all", name: "All values" },
+] as const;
+
+function Values({ config }: { config: ConfigShown }) {
+  const { written, values, origins } = config;
+  const shown = VIEWS.find(({ value }) => value === place.value.query.get("view"))?.value ?? "file";
   return (
     <>
-      <PageHead title="Active configuration" />
-      {error && <Problem error={error} retry={reload} />}
-      {config === undefined ? (
-        !error && <Waiting />
-      ) : (
-        <>
-          <p class="lead">
-            {config.file === null ? "No configuration file. Defaults apply." : <code>{config.file}</code>}
-            <span class="muted">Secrets are never shown.</span>
-          </p>
-          {config.warnings.length > 0 && <ProblemList problems={config.warnings} />}
-          <div class="config">
-            <Code text={yamlOf(config.values).trimStart()} />
-            <section class="panel">
-              <h2>Sources</h2>
-              <table>
-                <tbody>
-                  {Object.entries(config.origins).map(([name, origin]) => (
-                    <tr key={name}>
-                      <th scope="row">
-                        <code>{name}</code>
-                      </th>
-                      <td class={origin === "default" ? "muted" : undefined}>{origin}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </section>
-          </div>
-          <Reloads reloads={config.reloads} />
-          {session.value?.role === "admin" && <Check />}
-        </>
-      )}
+      <div class="tools">
+        <Choice
+          label="Shown values"
+          value={shown}
+          options={VIEWS}
+          onChange={(value) => setQuery({ view: value === "file" ? undefined : value }, true)}
+        />
+        <span class="muted">
+          {shown === "file"
+            ? "What the file sets, as a configuration: references in place of secrets, without comments."
+            : "Every value in force with its defaults, in the units of the program. This is not a configuration file."}
+        </span>
+      </div>
+      <div class="config">
+        {shown === "all" ? (
+          <Code text={yamlOf(values).trimStart()} />
+        ) : written === null ? (
+          <Empty title="No configuration file">
+            <p>
+              Defaults apply. To begin one, copy <code>trivium.example.yaml</code> to <code>trivium.yaml</code> in the
+              working folder of the gateway.
+            </p>
+          </Empty>
+        ) : (
+          <Code text={Object.keys(written).length === 0 ? "# The file is empty." : yamlOf(written).trimStart()} />
+        )}
+        <section class="panel">
+          <h2>Sources</h2>
+          <table>
+            <tbody>
+              {Object.entries(origins).map(([name, origin]) => (
+                <tr key={name}>
+                  <th scope="row">
+                    <code>{name}</code>
+                  </th>
+                  <td class={origin === "default" ? "muted" : undefined}>{origin}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </div>
+    </>
+  );
+}
+
+export function Config() {
+  const loaded = useData("config", (abort) => ask<{ data: ConfigShown }>("/api/config", {}, abort));
+  return (
+    <>
+      <PageHead title="Configuration in force">
+        <button type="button" onClick={loaded.reload}>
+          Refresh
+        </button>
+      </PageHead>
+      <Loaded of={loaded}>
+        {({ data: config }) => (
+          <>
+            <p class="lead">
+              {config.file === null ? "No configuration file. Defaults apply." : <code>{config.file}</code>}
+              <span class="muted">Secrets are never shown.</span>
+            </p>
+            {config.warnings.length > 0 && <ProblemList problems={config.warnings} />}
+            <Values config={config} />
+            <Reloads reloads={config.reloads} />
+            {session.value?.role === "admin" && <Check />}
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

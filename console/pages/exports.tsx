@@ -1,9 +1,12 @@
 import { useState } from "preact/hooks";
 import { ask, change, session } from "../api/client.ts";
 import type { ExportItem } from "../api/types.ts";
-import { counted } from "../format/numbers.ts";
-import { full } from "../format/time.ts";
-import { Code, Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
+import { counted, duration, known, whole } from "../format/numbers.ts";
+import { ago, full, when } from "../format/time.ts";
+import { Code, Empty, PageHead, Problem, State } from "../parts/basics.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { TwoLines } from "../parts/two-lines.tsx";
 import { useData } from "../parts/use-data.ts";
 
 const EXAMPLE = `exports:
@@ -32,16 +35,72 @@ function useRun(done: () => void) {
   return { failed, busy, run };
 }
 
-const LastFile = ({ last_file: last }: ExportItem) =>
-  last === null ? (
-    <span class="muted">none yet</span>
-  ) : (
-    <>
-      <code>{last.name}</code>
-      <span class="muted block">
-        {counted(last.rows, "receipt")}, {full(last.at)}
-      </span>
-    </>
+const columns = (run: ((name: string) => void) | undefined, busy: boolean): Column<ExportItem>[] => [
+  {
+    id: "name",
+    title: "Name",
+    cell: ({ name, to }) => <TwoLines of={name} below={<code>{to}</code>} title={`${name}: ${to}`} />,
+  },
+  {
+    id: "state",
+    title: "State",
+    onPhone: "lead",
+    cell: ({ state, failing_since }) => (
+      <State kind={KINDS[state]}>
+        {state}
+        {failing_since !== null && ` since ${when(failing_since)}`}
+      </State>
+    ),
+  },
+  { id: "format", title: "Format", cell: ({ format }) => format },
+  {
+    id: "lag",
+    title: "Lag",
+    kind: "number",
+    cell: ({ lag_seconds }) => known(lag_seconds, (seconds) => duration(seconds * 1_000)),
+  },
+  { id: "rows", title: "Receipts", kind: "number", cell: ({ rows }) => whole(rows) },
+  {
+    id: "last",
+    title: "Last file",
+    cell: ({ last_file: last }) =>
+      last === null ? (
+        <span class="muted">none yet</span>
+      ) : (
+        <TwoLines
+          of={<code>{last.name}</code>}
+          below={`${counted(last.rows, "receipt")}, ${full(last.at)}`}
+          title={last.name}
+        />
+      ),
+  },
+  {
+    id: "next",
+    title: "Next run",
+    cell: ({ next_run_at }) => (next_run_at === null ? "–" : <span title={full(next_run_at)}>{ago(next_run_at)}</span>),
+  },
+  {
+    id: "acts",
+    title: "Actions",
+    kind: "acts",
+    cell: ({ name }) =>
+      run !== undefined && (
+        <button type="button" disabled={busy} onClick={() => run(name)} aria-label={`Run now: ${name}`}>
+          Run now
+        </button>
+      ),
+  },
+];
+
+/** Why exports fail, in full: a table would cut it. */
+const Failures = ({ exports }: { exports: readonly ExportItem[] }) =>
+  exports.map(
+    ({ name, error }) =>
+      error !== null && (
+        <p key={name} class="problem" role="status">
+          <strong>{name}</strong>: {error}
+        </p>
+      ),
   );
 
 function Table({ exports, reload }: { exports: readonly ExportItem[]; reload: () => void }) {
@@ -50,60 +109,13 @@ function Table({ exports, reload }: { exports: readonly ExportItem[]; reload: ()
   return (
     <>
       {failed && <Problem error={failed} />}
-      <section class="wide" tabIndex={0} aria-label="Exports table">
-        <table class="list exports">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Destination</th>
-              <th scope="col">Format</th>
-              <th scope="col">State</th>
-              <th scope="col">Lag</th>
-              <th scope="col">Receipts</th>
-              <th scope="col">Last file</th>
-              {mayRun && (
-                <th scope="col">
-                  <span class="unseen">Run</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {exports.map((one) => (
-              <tr key={one.name}>
-                <th scope="row" class="name">
-                  {one.name}
-                </th>
-                <td>
-                  <code>{one.to}</code>
-                </td>
-                <td>{one.format}</td>
-                <td>
-                  <State kind={KINDS[one.state]}>{one.state}</State>
-                  {one.error !== null && <span class="muted block">{one.error}</span>}
-                </td>
-                <td>{one.lag_seconds === null ? "" : counted(one.lag_seconds, "second")}</td>
-                <td>{one.rows}</td>
-                <td>
-                  <LastFile {...one} />
-                </td>
-                {mayRun && (
-                  <td class="acts">
-                    <button
-                      type="button"
-                      disabled={busy}
-                      onClick={() => run(one.name)}
-                      aria-label={`Run now: ${one.name}`}
-                    >
-                      Run now
-                    </button>
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Failures exports={exports} />
+      <DataTable
+        label="Exports"
+        rows={exports}
+        keyOf={({ name }) => name}
+        columns={columns(mayRun ? (name) => void run(name) : undefined, busy)}
+      />
     </>
   );
 }
@@ -119,18 +131,17 @@ const NoExports = () => (
 );
 
 export function Exports() {
-  const { data, error, reload } = useData("", (abort) => ask<{ data: ExportItem[] }>("/api/exports", {}, abort));
+  const loaded = useData("exports", (abort) => ask<{ data: ExportItem[] }>("/api/exports", {}, abort));
   return (
     <>
       <PageHead title="Exports">
-        <button type="button" onClick={reload}>
+        <button type="button" onClick={loaded.reload}>
           Refresh
         </button>
       </PageHead>
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? !error && <Waiting /> : null}
-      {data !== undefined && data.data.length === 0 && <NoExports />}
-      {data !== undefined && data.data.length > 0 && <Table exports={data.data} reload={reload} />}
+      <Loaded of={loaded}>
+        {({ data }) => (data.length === 0 ? <NoExports /> : <Table exports={data} reload={loaded.reload} />)}
+      </Loaded>
     </>
   );
 }

@@ -6,15 +6,16 @@ import { money } from "../format/money.ts";
 import { counted, decimal, duration, known, percent, short, whole } from "../format/numbers.ts";
 import { Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
-import { RangeChoice } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
+import { RangeChoice } from "../parts/range-choice.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { TopTable } from "../parts/top-table.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { listenTo } from "../state/events.ts";
 import { nameOfKey } from "../state/names.ts";
-import { ownZone, readRange } from "../state/range.ts";
+import { readRange } from "../state/range.ts";
 import { place } from "../state/router.ts";
+import { ownZone } from "../state/zone.ts";
 
 const REFRESH_MS = 2_000;
 

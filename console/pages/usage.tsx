@@ -5,13 +5,14 @@ import { money } from "../format/money.ts";
 import { short, whole } from "../format/numbers.ts";
 import { Choice, Empty, PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
-import { currentFilter, FilterBar, RangeChoice } from "../parts/filter-bar.tsx";
+import { currentFilter, FilterBar } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { RangeChoice } from "../parts/range-choice.tsx";
 import { UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
 import { notNarrowedBy, receiptQuery, unsummed, usageQuery } from "../state/filter.ts";
-import { ownZone, type Range, rangeQuery, readRange } from "../state/range.ts";
+import { type Range, rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import {
   DIMENSIONS,
@@ -24,6 +25,7 @@ import {
   reportOf,
   stackOf,
 } from "../state/usage.ts";
+import { ownZone } from "../state/zone.ts";
 
 const MOST_ROWS = 200;
 const TONES: readonly Tone[] = ["one", "two", "three", "rest"];

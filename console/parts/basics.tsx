@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { hasMoved } from "../state/router.ts";
-import { Icon } from "./icon.tsx";
+import { Icon, type IconName } from "./icon.tsx";
 
 /** The title and tools of a page. */
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -59,6 +59,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
   </div>
 );
 
+/** Grey rows. The style shows them after 150 ms, so that fast answers do not flicker. */
 export const Waiting = ({ rows = 6 }: { rows?: number }) => (
   <div class="waiting" role="status" aria-label="Loading">
     {Array.from({ length: rows }, (_, row) => (
@@ -67,17 +68,27 @@ export const Waiting = ({ rows = 6 }: { rows?: number }) => (
   </div>
 );
 
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
-  const [copied, setCopied] = useState(false);
+interface CopyButtonProps {
+  /** A function is called when the button is pressed. */
+  text: string | (() => string);
+  label?: string;
+  icon?: IconName;
+}
+
+export function CopyButton({ text, label = "Copy", icon = "copy" }: CopyButtonProps) {
+  const [copied, setCopied] = useState<boolean | undefined>(undefined);
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => undefined);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
+    const isCopied = await navigator.clipboard.writeText(typeof text === "string" ? text : text()).then(
+      () => true,
+      () => false,
+    );
+    setCopied(isCopied);
+    setTimeout(() => setCopied(undefined), 1_500);
   };
   return (
     <button type="button" class="quiet" onClick={copy}>
-      <Icon name="copy" size={15} />
-      <span aria-live="polite">{copied ? "Copied" : label}</span>
+      <Icon name={icon} size={15} />
+      <span aria-live="polite">{copied === undefined ? label : copied ? "Copied" : "Not allowed by the browser"}</span>
     </button>
   );
 }

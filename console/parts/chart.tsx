@@ -53,10 +53,14 @@ export function spanShown({ times, everyMs, kind, span }: Spanned): [number, num
   return [from, to > from ? to : from + everyMs];
 }
 
-/** With so few points, a line would hardly be visible, so points are drawn. */
-const FEW = 3;
-const isFew = (values: ArrayLike<unknown> = []): boolean =>
-  Array.from(values).filter((value) => value !== null && value !== undefined).length <= FEW;
+const isValue = (value: unknown): boolean => value !== null && value !== undefined;
+
+/** The points with gaps on both sides, which no line would show. */
+export function lonely(values: ArrayLike<unknown> = []): number[] {
+  return Array.from(values).flatMap((value, at) =>
+    isValue(value) && !isValue(values[at - 1]) && !isValue(values[at + 1]) ? [at] : [],
+  );
+}
 
 function coloursIn(host: HTMLElement, classes: readonly string[]): string[] {
   const probe = document.createElement("i");
@@ -128,7 +132,8 @@ function optionsOf(
         grid: { stroke: grid, width: 1 },
         ticks: { show: false },
         size: 56,
-        space: 36,
+        // Low charts have two labels as well.
+        space: height < 120 ? 24 : 36,
         values: (_plot, values) => values.map((value) => (value === 0 ? "0" : format(value))),
       },
     ],
@@ -141,8 +146,8 @@ function optionsOf(
           : {
               stroke,
               width: 1.75,
-              points: { show: (plot, index) => isFew(plot.data[index]), size: 6, fill: stroke },
-              spanGaps: true,
+              points: { filter: (plot, index) => lonely(plot.data[index]), size: 6, fill: stroke },
+              spanGaps: false,
             };
       }),
     ],

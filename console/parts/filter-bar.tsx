@@ -1,10 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
-import { full } from "../format/time.ts";
 import { type CallFilter, readFilter, writeFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
-import { RANGE_NAMES, type Range } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
-import { Choice } from "./basics.tsx";
 import { Icon } from "./icon.tsx";
 
 const HINT = "model:sim/fast  outcome:failed  key:…  cost>0.01  ms>2000";
@@ -70,22 +67,6 @@ export function FilterBar({ label }: { label: string }) {
     </search>
   );
 }
-
-export const RangeChoice = ({ range }: { range: Range }) => (
-  <>
-    {range.name === undefined && (
-      <span class="muted small">
-        {full(range.fromMs)} – {range.toMs === undefined ? "now" : full(range.toMs)}
-      </span>
-    )}
-    <Choice
-      label="Range"
-      value={range.name}
-      options={RANGE_NAMES.map((name) => ({ value: name, name }))}
-      onChange={(name) => setQuery({ range: name, from: undefined, to: undefined })}
-    />
-  </>
-);
 
 /** The address of the call list with this filter. */
 export const callsWith = (filter: CallFilter, range?: string): string =>

@@ -4,11 +4,15 @@ import { ask, change, session } from "../api/client.ts";
 import type { ObjectItem, Page } from "../api/types.ts";
 import { ago, full } from "../format/time.ts";
 import { place } from "../state/router.ts";
-import { Empty, PageHead, Problem, Waiting } from "./basics.tsx";
+import { Empty, PageHead } from "./basics.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FormProblem, useSending } from "./key-forms.tsx";
-import { OwnerCells, OwnerFilter, ownerFilter } from "./owner-filter.tsx";
+import { Loaded } from "./loaded.tsx";
+import { ownerColumns } from "./owner-columns.tsx";
+import { OwnerFilter, ownerFilter } from "./owner-filter.tsx";
 import { Pager } from "./pager.tsx";
+import { TwoLines } from "./two-lines.tsx";
 import { useData } from "./use-data.ts";
 
 const PAGE_SIZE = 50;
@@ -67,46 +71,67 @@ function DeleteObject({
   );
 }
 
-const Row = ({
-  item,
-  shown: { path, columns },
-  onDelete,
-}: {
-  item: ObjectItem;
-  shown: ShownObjects;
-  onDelete: (() => void) | undefined;
-}) => (
-  <tr>
-    <th scope="row" class="name" title={item.name ?? undefined}>
-      {item.name || <span class="muted">no name</span>}
-      <span class="muted small block">{item.id}</span>
-    </th>
-    <td title={full(item.created_at)}>{ago(item.created_at)}</td>
-    {columns.map(({ name, isNumber, cell }) => (
-      <td key={name} class={isNumber ? "number" : undefined}>
-        {cell(item)}
-      </td>
-    ))}
-    <OwnerCells path={path} project={item.project} name={item.key} />
-    <td>{item.objects === "private" ? "only its key" : "its project"}</td>
-    <td>{item.expires_at === null ? <span class="muted">never</span> : ago(item.expires_at)}</td>
-    <td class="acts">
-      {onDelete !== undefined && (
-        <button type="button" class="quiet danger" onClick={onDelete} aria-label={`Delete ${item.name || item.id}`}>
+const columnsOf = (
+  { path, columns }: ShownObjects,
+  onDelete: ((item: ObjectItem) => void) | undefined,
+): Column<ObjectItem>[] => [
+  {
+    id: "name",
+    title: "Name",
+    cell: ({ name, id }) => (
+      <TwoLines of={name || <span class="muted">no name</span>} below={id} title={name ? `${name}, ${id}` : id} />
+    ),
+  },
+  {
+    id: "created",
+    title: "Created",
+    cell: ({ created_at }) => <span title={full(created_at)}>{ago(created_at)}</span>,
+  },
+  ...columns.map(
+    ({ name, isNumber, cell }): Column<ObjectItem> => ({
+      id: name,
+      title: name,
+      ...(isNumber ? { kind: "number" } : {}),
+      cell,
+    }),
+  ),
+  ...ownerColumns<ObjectItem>(path),
+  {
+    id: "sharing",
+    title: "Visible to",
+    cell: ({ objects }) => (objects === "private" ? "only its key" : "its project"),
+  },
+  {
+    id: "expires",
+    title: "Expires",
+    cell: ({ expires_at }) =>
+      expires_at === null ? <span class="muted">never</span> : <span title={full(expires_at)}>{ago(expires_at)}</span>,
+  },
+  {
+    id: "acts",
+    title: "Actions",
+    kind: "acts",
+    cell: (item) =>
+      onDelete !== undefined && (
+        <button
+          type="button"
+          class="quiet danger"
+          onClick={() => onDelete(item)}
+          aria-label={`Delete ${item.name || item.id}`}
+        >
           Delete
         </button>
-      )}
-    </td>
-  </tr>
-);
+      ),
+  },
+];
 
 /** A page of objects of one kind, which operators can delete but not read. */
 export function ObjectPage({ shown }: { shown: ShownObjects }) {
-  const { kind, path, noun, title, columns } = shown;
+  const { kind, path, noun, title } = shown;
   const after = place.value.query.get("after") ?? undefined;
   const filter = ownerFilter();
   const [deleting, setDeleting] = useState<ObjectItem | undefined>(undefined);
-  const { data, error, reload } = useData(JSON.stringify([kind, filter, after]), (abort) =>
+  const loaded = useData(JSON.stringify([kind, filter, after]), (abort) =>
     ask<Page<ObjectItem>>("/api/objects", { kind, limit: PAGE_SIZE, ...filter, after }, abort),
   );
   const mayDelete = session.value?.role !== "viewer";
@@ -115,60 +140,33 @@ export function ObjectPage({ shown }: { shown: ShownObjects }) {
     <>
       <PageHead title={title} />
       <OwnerFilter />
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? (
-        !error && <Waiting />
-      ) : data.data.length === 0 ? (
-        isNarrowed ? (
-          <Empty title={`No matching ${noun}s`}>
-            <p>
-              They may have expired or been deleted. <a href={path}>Clear the filter</a>
-            </p>
-          </Empty>
-        ) : (
-          <Empty title={`No ${noun}s`}>
-            <p>{shown.about}</p>
-          </Empty>
-        )
-      ) : (
-        <>
-          <section class="wide" tabIndex={0} aria-label={`${title} table`}>
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Created</th>
-                  {columns.map(({ name, isNumber }) => (
-                    <th key={name} scope="col" class={isNumber ? "number" : undefined}>
-                      {name}
-                    </th>
-                  ))}
-                  <th scope="col">Project</th>
-                  <th scope="col">Key</th>
-                  <th scope="col">Visible to</th>
-                  <th scope="col">Expires</th>
-                  <th scope="col">
-                    <span class="unseen">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.data.map((item) => (
-                  <Row
-                    key={item.id}
-                    item={item}
-                    shown={shown}
-                    onDelete={mayDelete ? () => setDeleting(item) : undefined}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </section>
-          <Pager page={data} of={`${noun}s`} />
-        </>
-      )}
+      <Loaded of={loaded}>
+        {(page) =>
+          page.data.length > 0 ? (
+            <>
+              <DataTable
+                label={title}
+                rows={page.data}
+                keyOf={({ id }) => id}
+                columns={columnsOf(shown, mayDelete ? setDeleting : undefined)}
+              />
+              <Pager page={page} of={`${noun}s`} />
+            </>
+          ) : isNarrowed ? (
+            <Empty title={`No matching ${noun}s`}>
+              <p>
+                They may have expired or been deleted. <a href={path}>Clear the filter</a>
+              </p>
+            </Empty>
+          ) : (
+            <Empty title={`No ${noun}s`}>
+              <p>{shown.about}</p>
+            </Empty>
+          )
+        }
+      </Loaded>
       {deleting && (
-        <DeleteObject item={deleting} shown={shown} onDone={reload} onClose={() => setDeleting(undefined)} />
+        <DeleteObject item={deleting} shown={shown} onDone={loaded.reload} onClose={() => setDeleting(undefined)} />
       )}
     </>
   );

@@ -32,15 +32,3 @@ export const OwnerFilter = () => {
     </ul>
   );
 };
-
-/** The project and the key of an object, as links that narrow the list to them. */
-export const OwnerCells = ({ path, project, name }: { path: string; project: string; name: string }) => (
-  <>
-    <td class="name">
-      <a href={`${path}?${new URLSearchParams({ project })}`}>{project}</a>
-    </td>
-    <td class="name">
-      <a href={`${path}?${new URLSearchParams({ key: name })}`}>{nameOfKey(name)}</a>
-    </td>
-  </>
-);

@@ -1,83 +1,99 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { logOut, session } from "../api/client.ts";
 import { isLive } from "../state/events.ts";
 import { place } from "../state/router.ts";
 import { SCHEMES, scheme } from "../state/scheme.ts";
-import { Icon, type IconName } from "./icon.tsx";
+import { addressOf, groupsFor, isAt, type Section, sectionOf } from "../state/sections.ts";
+import { Dialog } from "./dialog.tsx";
+import { GoTo, openGoTo } from "./go-to.tsx";
+import { Icon } from "./icon.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 
-interface Entry {
-  path: string;
-  name: string;
-  icon: IconName;
-  /** Query parameters that are kept when the reader goes to this page. */
-  keeps?: readonly string[];
-  roles?: readonly string[];
+const groups = () => groupsFor(session.value?.role ?? "viewer");
+
+/** `page` on the page itself, `true` on the others of its section. */
+function currentIn({ pages }: Section, path: string): "page" | "true" | undefined {
+  const at = pages.findIndex((page) => isAt(path, page.path));
+  return at === 0 ? "page" : at > 0 ? "true" : undefined;
 }
 
-const KEPT = ["q", "range", "from", "to", "zone"];
-
-const ENTRIES: readonly (readonly Entry[])[] = [
-  [
-    { path: "/", name: "Overview", icon: "overview", roles: ["admin", "viewer"] },
-    { path: "/calls", name: "Calls", icon: "calls", keeps: KEPT, roles: ["admin", "viewer"] },
-    { path: "/usage", name: "Usage", icon: "usage", keeps: KEPT },
-    { path: "/bodies", name: "Bodies", icon: "audit", roles: ["project"] },
-  ],
-  [
-    { path: "/play", name: "Playground", icon: "play", roles: ["admin"] },
-    { path: "/models", name: "Models", icon: "models", roles: ["admin", "viewer"] },
-    { path: "/providers", name: "Providers", icon: "providers", roles: ["admin", "viewer"] },
-    { path: "/operations", name: "Operations", icon: "operations", roles: ["admin", "viewer"] },
-    { path: "/live", name: "Live sessions", icon: "live" },
-    { path: "/batches", name: "Batches", icon: "batches" },
-    { path: "/files", name: "Files", icon: "files" },
-    { path: "/caches", name: "Caches", icon: "caches" },
-  ],
-  [
-    { path: "/keys", name: "Keys", icon: "keys" },
-    { path: "/people", name: "People", icon: "people", roles: ["admin", "viewer"] },
-    { path: "/guards", name: "Guards", icon: "guards", roles: ["admin", "viewer"] },
-    { path: "/end-users", name: "End users", icon: "users" },
-    { path: "/alerts", name: "Alerts", icon: "alerts", roles: ["admin", "viewer"] },
-    { path: "/exports", name: "Exports", icon: "exports", roles: ["admin", "viewer"] },
-    { path: "/config", name: "Configuration", icon: "config", roles: ["admin", "viewer"] },
-    { path: "/audit", name: "Audit", icon: "audit", roles: ["admin", "viewer"] },
-  ],
-];
-
-const isHere = (path: string, entry: string): boolean =>
-  entry === "/" ? path === "/" : path === entry || path.startsWith(`${entry}/`);
-
-function addressOf({ path, keeps = [] }: Entry): string {
-  const { query } = place.value;
-  const kept = keeps.flatMap((name) => {
-    const value = query.get(name);
-    return value === null ? [] : [[name, value]];
-  });
-  return kept.length === 0 ? path : `${path}?${new URLSearchParams(kept)}`;
-}
-
-function Navigation() {
-  const { path } = place.value;
-  const role = session.value?.role ?? "viewer";
+function SideBar() {
+  const { path, query } = place.value;
   return (
     <nav aria-label="Pages">
-      {ENTRIES.map((group) => (
-        <ul key={group[0]?.path}>
-          {group
-            .filter(({ roles }) => roles === undefined || roles.includes(role))
-            .map((entry) => (
-              <li key={entry.path}>
-                <a href={addressOf(entry)} aria-current={isHere(path, entry.path) ? "page" : undefined}>
-                  <Icon name={entry.icon} />
-                  {entry.name}
-                </a>
-              </li>
-            ))}
-        </ul>
+      {groups().map(({ name, sections }) => (
+        <section key={name} aria-label={name}>
+          <h2>{name}</h2>
+          <ul>
+            {sections.map((section) => {
+              const [first] = section.pages;
+              return (
+                first !== undefined && (
+                  <li key={section.name}>
+                    <a href={addressOf(first, query)} aria-current={currentIn(section, path)}>
+                      <Icon name={section.icon} />
+                      {section.name}
+                    </a>
+                  </li>
+                )
+              );
+            })}
+          </ul>
+        </section>
       ))}
     </nav>
+  );
+}
+
+/** The pages of the current section, if it has several. */
+function SectionTabs() {
+  const { path, query } = place.value;
+  const section = sectionOf(groups(), path);
+  if (section === undefined || section.pages.length < 2) return null;
+  return (
+    <nav class="tabs" aria-label={section.name}>
+      <ul>
+        {section.pages.map((page) => (
+          <li key={page.path}>
+            <a href={addressOf(page, query)} aria-current={isAt(path, page.path) ? "page" : undefined}>
+              {page.name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** All pages, for narrow screens, where there is no side bar. */
+function Menu({ onClose }: { onClose: () => void }) {
+  const { path, query } = place.value;
+  return (
+    <Dialog title="Pages" onClose={onClose}>
+      <nav class="menu" aria-label="All pages">
+        {groups().map(({ name, sections }) => (
+          <section key={name} aria-label={name}>
+            <h2>{name}</h2>
+            <ul>
+              {sections
+                .flatMap(({ pages }) => pages)
+                .map((page) => (
+                  <li key={page.path}>
+                    <a
+                      href={addressOf(page, query)}
+                      aria-current={isAt(path, page.path) ? "page" : undefined}
+                      onClick={onClose}
+                    >
+                      {page.name}
+                    </a>
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ))}
+      </nav>
+    </Dialog>
   );
 }
 
@@ -118,20 +134,38 @@ export const Mark = () => (
 );
 
 /** The frame around every page. */
-export const Shell = ({ children }: { children: ComponentChildren }) => (
-  <div class="shell">
-    <a class="skip" href="#page">
-      Skip to content
-    </a>
-    <aside class="side">
-      <a class="brand" href="/">
-        <Mark />
-        Trivium
+export function Shell({ children }: { children: ComponentChildren }) {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const { path } = place.value;
+  useEffect(() => setMenuOpen(false), [path]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#page">
+        Skip to content
       </a>
-      <Navigation />
-      <Foot />
-    </aside>
-    <main id="page">{children}</main>
-    <Shortcuts />
-  </div>
-);
+      <aside class="side">
+        <a class="brand" href="/">
+          <Mark />
+          Trivium
+        </a>
+        <button type="button" class="search-all" onClick={openGoTo}>
+          <Icon name="search" size={15} />
+          <span>Go to…</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <button type="button" class="quiet square open-menu" aria-label="Menu" onClick={() => setMenuOpen(true)}>
+          <Icon name="menu" />
+        </button>
+        <SideBar />
+        <Foot />
+      </aside>
+      <main id="page">
+        <SectionTabs />
+        {children}
+      </main>
+      <Shortcuts />
+      <GoTo />
+      {isMenuOpen && <Menu onClose={() => setMenuOpen(false)} />}
+    </div>
+  );
+}

@@ -1,24 +1,38 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Loaded<Data> {
+  /** The answer to the question that `key` stands for; undefined until it has arrived. */
   data: Data | undefined;
   error: Error | undefined;
   loading: boolean;
+  /** When the data arrived. */
+  atMs: number | undefined;
   reload: () => void;
 }
 
-/** Loads the data of a page, and reloads it when `key` changes. The old data stays until the new data arrives. */
+interface State<Data> {
+  key: string;
+  data?: Data;
+  atMs?: number;
+  error?: Error;
+  loading: boolean;
+}
+
+/**
+ * Loads the data of a page. A reload keeps what is shown, also if it fails. A change of `key` is another question, so that the
+ * answer to the last one is dropped at once.
+ */
 export function useData<Data>(key: string, load: (abort: AbortSignal) => Promise<Data>): Loaded<Data> {
-  const [state, setState] = useState<{ data?: Data; error?: Error; loading: boolean }>({ loading: true });
+  const [state, setState] = useState<State<Data>>({ key, loading: true });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
   useEffect(() => {
     const abort = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
+    setState((before) => (before.key === key ? { ...before, loading: true } : { key, loading: true }));
     latest.current(abort.signal).then(
       (data) => {
-        if (!abort.signal.aborted) setState({ data, loading: false });
+        if (!abort.signal.aborted) setState({ key, data, atMs: Date.now(), loading: false });
       },
       (thrown: unknown) => {
         if (abort.signal.aborted) return;
@@ -28,7 +42,14 @@ export function useData<Data>(key: string, load: (abort: AbortSignal) => Promise
     );
     return () => abort.abort();
   }, [key, turn]);
-  return { data: state.data, error: state.error, loading: state.loading, reload: () => setTurn((now) => now + 1) };
+  const shown: State<Data> = state.key === key ? state : { key, loading: true };
+  return {
+    data: shown.data,
+    error: shown.error,
+    loading: shown.loading,
+    atMs: shown.atMs,
+    reload: () => setTurn((now) => now + 1),
+  };
 }
 
 /** Calls `work` at most once every `everyMs` milliseconds. */

@@ -36,6 +36,3 @@ export const rangeQuery = ({ fromMs, toMs }: Range): { from: string; to?: string
   from: new Date(fromMs).toISOString(),
   ...(toMs === undefined ? {} : { to: new Date(toMs).toISOString() }),
 });
-
-/** The browser's time zone. */
-export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";

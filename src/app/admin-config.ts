@@ -17,7 +17,7 @@ interface AdminConfigOptions {
 /** Reloads that are remembered. */
 const MAX_RELOADS = 20;
 /** Members of a configuration that describe it and are not in the file. */
-const ABOUT: readonly string[] = ["file", "shownFile", "awaitedFile", "valueFiles", "fields", "warnings"];
+const ABOUT: readonly string[] = ["file", "shownFile", "awaitedFile", "valueFiles", "fields", "written", "warnings"];
 /** The operator chooses the names below these. */
 const OWN_NAMES: readonly string[] = ["aliases", "pricings", "priceMultiples", "headers", "resource"];
 
@@ -66,6 +66,7 @@ export class ConfigHistory implements AdminConfig {
     return {
       file: config.file ?? null,
       origins: Object.fromEntries([...Object.keys(shown), "providers"].map((name) => [name, origin(name)])),
+      written: config.written ?? null,
       values: shown,
       warnings: config.warnings,
       reloads: this.#reloads,

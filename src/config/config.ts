@@ -20,6 +20,8 @@ export interface Config {
   shownFile: string;
   /** The names of the root fields that have a value. */
   fields: readonly string[];
+  /** The values of the file as they are written, without secrets; absent if there is no file. */
+  written?: Readonly<Record<string, unknown>>;
   /** Where a file would be read from, when there is none. */
   awaitedFile?: string;
   /** Files that values were read from, such as mounted secrets. */

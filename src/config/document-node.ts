@@ -25,6 +25,8 @@ export interface ScalarNode {
   kind: "scalar";
   position: Position;
   value: unknown;
+  /** Its schema says so, once it has been read. */
+  isSecret?: boolean;
 }
 
 /** A value of the file with its position. */

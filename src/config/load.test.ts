@@ -198,6 +198,7 @@ keys:
         "aliases",
         "keys",
       ],
+      written: expect.objectContaining({ storage: "sqlite:./data/trivium.db" }),
       // It has no price for the first of its models.
       warnings: [expect.objectContaining({ line: 17, column: 9 })],
       server: {
@@ -446,6 +447,7 @@ keys:
     const config = loadConfig({ ...options, path: "etc/gateway.yaml" });
     expect(config).toEqual({
       file: join(nested, "gateway.yaml"),
+      written: { providers: null, keys: null },
       ...defaults,
       shownFile: "etc/gateway.yaml",
       ...paths(nested),
@@ -1010,7 +1012,36 @@ test("docs/configuration.md, Prices: a model without a price is a warning with i
   expect(below).toEqual([`trivium.yaml:3:7: models[0] ${unpriced}; ${right}`]);
 });
 
+describe("the values as they are written", () => {
+  const written = (text: string, environment: Record<string, string> = {}) => load(text, environment).written;
+
+  test("console-notes 4.1: they are the same configuration again", () => {
+    const again = JSON.stringify(written(EXAMPLE, EXAMPLE_ENVIRONMENT));
+    const environment = { ...EXAMPLE_ENVIRONMENT, PROVIDERS_VERTEX_CREDENTIALS: "./service-account.json" };
+    const about = ({ warnings, ...config }: Config) => ({ ...JSON.parse(JSON.stringify(config)), written: undefined });
+    expect(about(load(again, environment))).toEqual(about(load(EXAMPLE, EXAMPLE_ENVIRONMENT)));
+  });
+
+  test("S10: a secret that is not a reference becomes one, also as a default or as a part of a text", () => {
+    const shown = (key: string) =>
+      written(`providers: { openai: { kind: openai, api_key: ${JSON.stringify(key)} } }`, { A: "sk-1", B: "sk-2" });
+    const of = (key: string) => ({ providers: { openai: { kind: "openai", api_key: key } } });
+    expect(shown("${A}")).toEqual(of("${A}"));
+    expect(shown("${A}${B}")).toEqual(of("${A}${B}"));
+    for (const key of ["sk-hidden", "${A}-hidden", "${NONE:-hidden}", "$${A}"])
+      expect(shown(key)).toEqual(of("${PROVIDERS_OPENAI_API_KEY}"));
+  });
+});
+
 describe("S10: no secret is shown", () => {
+  test("by the values as they are written, if the file has secrets in place of references", () => {
+    const literal = EXAMPLE.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name: string) => `hidden-${name}-0123456789abcdef`);
+    expect(literal).toContain("hidden-TRIVIUM_CI_KEY");
+    const { written } = load(literal);
+    expect(JSON.stringify(written).replaceAll("hidden-AWS_ACCESS_KEY_ID", "")).not.toContain("hidden");
+    expect(written?.["keys"]).toEqual([expect.objectContaining({ key: "${KEYS_1_KEY}" })]);
+  });
+
   test("in a printed configuration, including URLs with passwords", () => {
     const yaml = EXAMPLE.replace(
       "sqlite:./data/trivium.db",

@@ -14,6 +14,8 @@ import { type ModelFile, RootFile } from "./schema.ts";
 import { toConfig } from "./to-config.ts";
 import { ValueFiles } from "./value-files.ts";
 import type { SecretReading } from "./variables.ts";
+import { withoutPassword } from "./without-password.ts";
+import { writtenValues } from "./written-values.ts";
 
 export type { KnownModels } from "./check-references.ts";
 export { ConfigError, tellProblem } from "./config-error.ts";
@@ -130,7 +132,15 @@ function interpret(
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings, shownFile));
-  return hidePasswords({ file, shownFile, valueFiles: files.paths, fields: fieldsOf(root), warnings, ...config });
+  return hidePasswords({
+    file,
+    shownFile,
+    valueFiles: files.paths,
+    fields: fieldsOf(root),
+    written: writtenValues(root, config),
+    warnings,
+    ...config,
+  });
 }
 
 function keepSections(entries: MapNode["entries"], sections: readonly string[]): void {
@@ -192,12 +202,6 @@ function hidePasswords(config: Config): Config {
     toJSON: { value: shown },
     [Symbol.for("nodejs.util.inspect.custom")]: { value: shown },
   });
-}
-
-/** Everything between the scheme and the last `@`, whatever is in it, and the query, which may name a password too. */
-function withoutPassword(url: string): string {
-  if (!/^\w+:\/\//.test(url)) return url;
-  return url.replace(/:\/\/.*@/, "://[secret]@").replace(/\?.*/, "?[secret]");
 }
 
 /** The prices that are known without the file. */

@@ -146,6 +146,7 @@ function readScalar(
   needed: boolean,
 ): unknown {
   let value = node.value;
+  if (shape.writeOnly === true) node.isSecret = true;
   if (typeof value === "string") {
     const expansion = expandReferences(value, context);
     if (expansion.malformed) {

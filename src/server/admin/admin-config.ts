@@ -13,6 +13,8 @@ export interface ShownConfig {
   file: string | null;
   /** Where the value of each root field comes from. */
   origins: Record<string, "file" | "environment" | "default">;
+  /** The values of the file as they are written, with references in place of secrets; `null` without a file. */
+  written: Readonly<Record<string, unknown>> | null;
   values: Record<string, unknown>;
   warnings: readonly ShownProblem[];
   /** Latest last. */

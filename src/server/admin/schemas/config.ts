@@ -20,6 +20,9 @@ export const ConfigAnswer = dataAnswer(
   Type.Object({
     file: nullable(Type.String()),
     origins: Type.Record(Type.String(), Type.Enum(["file", "environment", "default"])),
+    written: nullable(
+      openObject("The values of the file as they are written, with references in place of secrets. A configuration."),
+    ),
     values: openObject("By the names of the file; secrets are `[secret]`."),
     warnings: Type.Array(Problem),
     reloads: Type.Array(Reload, { description: "Since the start, latest last." }),

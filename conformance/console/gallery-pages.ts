@@ -1,0 +1,40 @@
+import type { Page } from "playwright-core";
+import type { GalleryGateway } from "./gallery-gateway.ts";
+
+interface GalleryPage {
+  name: string;
+  /** Undefined if there is no such page with this data. */
+  path: string | ((gateway: GalleryGateway) => string | undefined);
+  act?: (page: Page) => Promise<void>;
+}
+
+/** Every page of the console. */
+export const GALLERY_PAGES: readonly GalleryPage[] = [
+  { name: "overview", path: "/?range=24h" },
+  { name: "calls", path: "/calls?range=24h" },
+  { name: "call", path: ({ call }) => (call === undefined ? undefined : `/calls/${call}`) },
+  { name: "in-flight", path: "/in-flight" },
+  { name: "live", path: "/live" },
+  { name: "refused", path: "/refused?range=24h" },
+  { name: "usage", path: "/usage?range=30d&by=day,model" },
+  { name: "end-users", path: "/end-users" },
+  { name: "keys", path: "/keys" },
+  { name: "key", path: ({ key }) => (key === undefined ? undefined : `/keys/${key}`) },
+  { name: "projects", path: "/projects" },
+  { name: "providers", path: "/providers" },
+  { name: "provider", path: ({ provider }) => (provider === undefined ? undefined : `/providers/${provider}`) },
+  { name: "models", path: "/models" },
+  { name: "catalogue", path: "/catalogue" },
+  { name: "operations", path: "/operations" },
+  { name: "batches", path: "/batches" },
+  { name: "batch", path: ({ batch }) => (batch === undefined ? undefined : `/batches/${batch}`) },
+  { name: "files", path: "/files" },
+  { name: "caches", path: "/caches" },
+  { name: "play", path: "/play?model=sim%2Fstandard" },
+  { name: "guards", path: "/guards" },
+  { name: "alerts", path: "/alerts" },
+  { name: "config", path: "/config" },
+  { name: "exports", path: "/exports" },
+  { name: "people", path: "/people" },
+  { name: "audit", path: "/audit" },
+];

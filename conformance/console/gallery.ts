@@ -1,0 +1,72 @@
+/**
+ * `npm run console:gallery`: takes pictures of every page of the console, at three widths, in both colour schemes, with no data,
+ * with a month of a team's data, and with a million calls.
+ *
+ * Options: --out FOLDER (default docs/images/console), --pages a,b (default: all), --data empty,team,million (default: all),
+ * --widths 1440,1024,390, --schemes light,dark, --calls N of the large ledger (default 1000000).
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Browser } from "playwright-core";
+import { findBrowser, launch } from "./browser.ts";
+import { type GalleryData, startGalleryGateway } from "./gallery-gateway.ts";
+import { GALLERY_PAGES } from "./gallery-pages.ts";
+
+const { values } = parseArgs({
+  options: {
+    out: { type: "string", default: "docs/images/console" },
+    pages: { type: "string" },
+    data: { type: "string", default: "empty,team,million" },
+    widths: { type: "string", default: "1440,1024,390" },
+    schemes: { type: "string", default: "light,dark" },
+    calls: { type: "string", default: "1000000" },
+  },
+});
+const wanted = values.pages?.split(",");
+const pages = GALLERY_PAGES.filter(({ name }) => wanted === undefined || wanted.includes(name));
+const widths = values.widths.split(",").map(Number);
+const schemes = values.schemes.split(",") as ("light" | "dark")[];
+const HEIGHTS: Readonly<Record<number, number>> = { 1440: 900, 1024: 768, 390: 844 };
+
+async function shoot(browser: Browser, data: GalleryData): Promise<void> {
+  const gateway = await startGalleryGateway(data, Number(values.calls));
+  try {
+    const context = await browser.newContext({ reducedMotion: "reduce" });
+    const page = await context.newPage();
+    await page.goto(gateway.link);
+    await page.waitForSelector("main#page");
+    for (const { name, path, act } of pages) {
+      const address = typeof path === "string" ? path : path(gateway);
+      if (address === undefined) continue;
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: HEIGHTS[width] ?? 900 });
+        await page.goto(gateway.url + address);
+        await page.waitForSelector("h1");
+        await page.waitForLoadState("networkidle").catch(() => {});
+        await act?.(page).catch(() => {});
+        for (const colorScheme of schemes) {
+          await page.emulateMedia({ colorScheme });
+          await page.waitForTimeout(200);
+          const folder = join(values.out, data, String(width));
+          mkdirSync(folder, { recursive: true });
+          await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: "disabled" });
+        }
+      }
+      console.log(`${data}: ${name}`);
+    }
+    await context.close();
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const program = findBrowser();
+if (program === undefined) throw new Error("Chromium is not installed (apt-get install chromium)");
+const browser = await launch(program);
+try {
+  for (const data of values.data.split(",")) await shoot(browser, data as GalleryData);
+} finally {
+  await browser.close();
+}
+process.exit(0);

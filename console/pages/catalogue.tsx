@@ -1,0 +1,3 @@
+import { PageHead } from "../parts/basics.tsx";
+
+export const Catalogue = () => <PageHead title="Catalogue" />;

@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import { full } from "../format/time.ts";
+import { RANGE_NAMES, type Range } from "../state/range.ts";
+import { place, setQuery } from "../state/router.ts";
+import { readZone, wallClock, ZONES, zoned } from "../state/zone.ts";
+import { Choice } from "./basics.tsx";
+import { Dialog } from "./dialog.tsx";
+
+/** `now` stays open-ended, so that the page goes on updating itself. */
+function CustomRange({ range, onClose }: { range: Range; onClose: () => void }) {
+  const zone = readZone(place.value.query);
+  const [problem, setProblem] = useState("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const chosen = String(form.get("zone") ?? zone);
+    const from = zoned(String(form.get("from") ?? ""), chosen);
+    const until = String(form.get("to") ?? "");
+    const to = until === "" ? undefined : zoned(until, chosen);
+    if (from === undefined) return setProblem("Enter when the range begins.");
+    if (to !== undefined && to <= from) return setProblem("The range must end after it begins.");
+    onClose();
+    setQuery({
+      range: undefined,
+      from: new Date(from).toISOString(),
+      to: to === undefined ? undefined : new Date(to).toISOString(),
+      zone: chosen,
+      after: undefined,
+      live: undefined,
+    });
+  };
+  return (
+    <Dialog title="Range" onClose={onClose}>
+      <form onSubmit={submit}>
+        <label>
+          From
+          <input type="datetime-local" name="from" step="1" required defaultValue={wallClock(range.fromMs, zone)} />
+        </label>
+        <label>
+          To (empty: now)
+          <input
+            type="datetime-local"
+            name="to"
+            step="1"
+            defaultValue={range.toMs === undefined ? "" : wallClock(range.toMs, zone)}
+          />
+        </label>
+        <label>
+          Time zone
+          <input name="zone" list="zones" defaultValue={zone} />
+        </label>
+        <datalist id="zones">
+          {ZONES().map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        {problem !== "" && <p role="alert">{problem}</p>}
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="main">
+            Show
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The time that a page is about: a preset or two moments. The address has it. */
+export function RangeChoice({ range }: { range: Range }) {
+  const [isOpen, setOpen] = useState(false);
+  const isCustom = range.name === undefined;
+  return (
+    <>
+      <Choice
+        label="Range"
+        value={range.name}
+        options={RANGE_NAMES.map((name) => ({ value: name, name }))}
+        onChange={(name) => setQuery({ range: name, from: undefined, to: undefined, after: undefined })}
+      />
+      <button type="button" aria-pressed={isCustom} onClick={() => setOpen(true)}>
+        {isCustom ? `${full(range.fromMs)} – ${range.toMs === undefined ? "now" : full(range.toMs)}` : "Custom"}
+      </button>
+      {isOpen && <CustomRange range={range} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
