@@ -113,8 +113,7 @@ describe("decision 0129: a call can be stopped wherever it waits", () => {
   test("before a retry", async () => {
     const admin = await start();
     const { clock, upstream } = admin.gateway;
-    upstream.play(upstream.json({ error: { message: "slow down" } }, 503));
-    upstream.play(upstream.stream(LONG_MS, whole.chat));
+    upstream.play(upstream.json({ error: { message: "slow down" } }, 503), upstream.stream(LONG_MS, whole.chat));
     const sent = admin.gateway.send("chat", {});
     await clock.pass(50);
     const [call] = (await listed(admin)).data;
