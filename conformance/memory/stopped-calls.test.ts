@@ -169,14 +169,11 @@ describe("decision 0129: every kind of call can be stopped", () => {
     sockets.host.say(realtime.began("resp_1"), realtime.text("resp_1", "It is"), realtime.audio("resp_1", 1));
     await client.hears("response.output_audio.delta");
     const [turn] = await calls(admin);
-    expect(turn).toMatchObject({
-      phase: "stream",
-      session_id: expect.stringContaining("ses_"),
-      provider: expect.any(String),
-    });
+    const session = turn?.session_id ?? "";
+    expect([turn?.phase, session.slice(0, 4), turn?.provider !== null]).toEqual(["stream", "ses_", true]);
     const { status, json } = await stop(admin, turn?.id);
     expect([status, (json["error"] as { code: string }).code]).toEqual([400, "turn_of_session"]);
-    const ended = await admin.ask("POST", `/api/live_sessions/${turn?.session_id}/end`, { secret: ADMIN_SECRET });
+    const ended = await admin.ask("POST", `/api/live_sessions/${session}/end`, { secret: ADMIN_SECRET });
     expect(ended.status).toBe(200);
     await clock.pass(10_000);
     expect(await calls(admin)).toEqual([]);
