@@ -214,6 +214,47 @@ describe("decision 0129: three workers on SQLite", () => {
   }, 120_000);
 });
 
+/** Runs the program against an Admin API. */
+async function cli(adminUrl: string, ...words: string[]) {
+  const environment = { ...bareEnvironment(), TRIVIUM_ADMIN_URL: adminUrl, TRIVIUM_ADMIN_SECRET: TEST_ADMIN_SECRET };
+  const child = Bun.spawn([TRIVIUM, ...words], { cwd: folder, env: environment, stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { out, err, code };
+}
+
+test("decision 0129: the command line lists and stops calls in flight", async () => {
+  const { url: providerUrl, seen } = endlessProvider();
+  const gateway = await startTestGateway({
+    config: {
+      ...scriptedModels(providerUrl, { first_byte: 30_000, idle: 30_000 }),
+      guards: [{ name: "no-secrets", use: "secrets", action: "redact" }],
+    },
+  });
+  cleanUps.push(() => gateway.stop());
+  const streams = Object.values(SDKS).map((open) => open(gateway.url));
+  await until(() => seen.open === 3);
+  const listed = await cli(gateway.adminUrl, "calls", "list");
+  expect([listed.code, listed.err]).toEqual([0, ""]);
+  expect(listed.out).toMatch(/^id +age_s +phase +model/);
+  expect(listed.out.match(/stream +test\/(chat|messages|genai) +up-/g)).toHaveLength(3);
+  const json = await cli(gateway.adminUrl, "calls", "list", "--model", "test/chat", "--json");
+  const { data, total } = JSON.parse(json.out) as Listed;
+  expect([total, data.map(({ dialect }) => dialect)]).toEqual([1, ["chat"]]);
+  const id = data[0]?.id ?? "";
+  expect(await cli(gateway.adminUrl, "calls", "stop", id)).toMatchObject({
+    code: 0,
+    out: `Stopped ${id}. Its receipt shows what it has cost.\n`,
+  });
+  expect(await streams[0]).toContain("stopped this call");
+  const again = await cli(gateway.adminUrl, "calls", "stop", id);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining("is in flight")]);
+  expect((await cli(gateway.adminUrl, "guards")).out).toContain("no-secrets");
+  for (const { id } of (await read<Listed>(`${gateway.adminUrl}/api/calls`)).json.data) {
+    await read(`${gateway.adminUrl}/api/calls/${id}/stop`, "POST");
+  }
+  await Promise.all(streams);
+}, 60_000);
+
 const hasRedis = programsPresent("calls of several instances", "redis-server") && postgresServer !== undefined;
 
 describe.skipIf(!hasRedis)("decision 0129: two instances on PostgreSQL", () => {
