@@ -33,6 +33,17 @@ const CONFIG = {
       offers: [{ provider: "one", model: "text-embedding-3-small" }],
     },
     {
+      id: "test/voice",
+      output_modalities: ["audio"],
+      pricings: { characters: [{ value: 15, unit: "perMCharacters", currency: "USD" }] },
+      offers: [{ provider: "one", model: "tts-1" }],
+    },
+    {
+      id: "test/writer",
+      pricings: { prompt: perMillion(1), completion: perMillion(2) },
+      offers: [{ provider: "one", model: "gpt-3.5-turbo-instruct" }],
+    },
+    {
       id: "test/painter",
       output_modalities: ["image"],
       pricings: { image: [{ value: 0.04, unit: "perCount", currency: "USD" }] },
@@ -79,6 +90,32 @@ describe("decision 0129: every kind of call can be stopped", () => {
     expect(upstream.requests).toHaveLength(1);
     const receipt = await receiptOf(admin, call?.id);
     expect(receipt).toMatchObject({ outcome: "stopped", stopped_by: "operator:admin", usage_source: "partial" });
+    expect(receipt["cost_nano_usd"]).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["speech", "/api/v1/audio/speech", { model: "test/voice", input: "A long story", voice: "alloy" }, "some sound"],
+    [
+      "completions",
+      "/v1/completions",
+      { model: "test/writer", prompt: "Once", stream: true },
+      `data: ${JSON.stringify({ id: "c", object: "text_completion", created: 1, model: "m", choices: [{ text: " upon", index: 0, finish_reason: null }] })}\n\n`,
+    ],
+  ])("%s that has begun ends, and is billed", async (verb, path, body, first) => {
+    const admin = await AdminHarness.start({ config: CONFIG });
+    const { clock, upstream } = admin.gateway;
+    upstream.play(upstream.openStream(first));
+    const sent = admin.gateway.sendPost(path, body);
+    await clock.pass(3_000);
+    const [call] = await calls(admin);
+    expect([call?.verb, call?.provider]).toEqual([verb, "one"]);
+    await stop(admin, call?.id);
+    await clock.until(sent.answer.catch(() => {}));
+    await clock.pass(1_000);
+    expect(admin.gateway.leftovers()).toEqual(NOTHING_LEFT);
+    expect(await calls(admin)).toEqual([]);
+    const receipt = await receiptOf(admin, call?.id);
+    expect(receipt).toMatchObject({ outcome: "stopped", stopped_by: "operator:admin" });
     expect(receipt["cost_nano_usd"]).toBeGreaterThan(0);
   });
 
