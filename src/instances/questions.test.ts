@@ -175,7 +175,11 @@ describe("decision 0129: a process asks all others", () => {
     await world.clock.pass(20);
     const [question] = await selectQuestions(world.storage, 0);
     await insertAnswer(world.storage, { question: question?.number ?? 0, instance: "liar", answer });
-    await insertAnswer(world.storage, { question: question?.number ?? 0, instance: "stranger", answer: '{"number":9}' });
+    await insertAnswer(world.storage, {
+      question: question?.number ?? 0,
+      instance: "stranger",
+      answer: '{"number":9}',
+    });
     const gathered = await world.clock.until(asking);
     expect(gathered.answers).toEqual([{ instance: "a", answer: 1 }]);
     expect(gathered.unanswered.map(({ id }) => id)).toEqual(["liar"]);
