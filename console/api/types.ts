@@ -40,3 +40,12 @@ export interface LiveSession {
   turns: number;
   running: number;
 }
+
+/** Those of all processes. */
+export interface LiveSessions {
+  data: LiveSession[];
+  /** Running processes that did not answer. */
+  unanswered: { place: string }[];
+  /** Why the others could not be asked. */
+  problem: string | null;
+}

@@ -23,6 +23,7 @@ const ACTS = [
   "usage.export",
   "provider.test",
   "operation.cancel",
+  "call.stop",
   "live_session.end",
   "batch.cancel",
   "object.delete",

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ask, change, session } from "../api/client.ts";
-import type { LiveSession } from "../api/types.ts";
+import type { LiveSession, LiveSessions } from "../api/types.ts";
 import { full } from "../format/time.ts";
 import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
 import { useData } from "../parts/use-data.ts";
@@ -89,7 +89,7 @@ function Table({ sessions, reload }: { sessions: readonly LiveSession[]; reload:
 }
 
 export function Live() {
-  const { data, error, reload } = useData("", (abort) => ask<{ data: LiveSession[] }>("/api/live_sessions", {}, abort));
+  const { data, error, reload } = useData("", (abort) => ask<LiveSessions>("/api/live_sessions", {}, abort));
   return (
     <>
       <PageHead title="Live sessions">
@@ -99,11 +99,15 @@ export function Live() {
       </PageHead>
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? !error && <Waiting /> : null}
+      {data !== undefined && data.unanswered.length > 0 && (
+        <p role="status">No answer from {data.unanswered.map(({ place }) => place).join("; ")}.</p>
+      )}
+      {data !== undefined && data.problem !== null && <p role="status">{data.problem}</p>}
       {data !== undefined && data.data.length === 0 && (
         <Empty title="No live sessions">
           <p>
-            Open WebSockets of the Responses API, Realtime and Gemini Live are listed here, as far as this process
-            serves them. Try one with <code>bin/trivium talk</code>.
+            Open WebSockets of the Responses API, Realtime and Gemini Live are listed here. Try one with{" "}
+            <code>bin/trivium talk</code>.
           </p>
         </Empty>
       )}

@@ -18,7 +18,7 @@ import { tryProvider } from "./try-provider.ts";
 /** The Admin API and the console. */
 export function listenForOperators(made: Assembled, sharesPorts: boolean): Listener {
   const { config, gateway, storage, context, access, oidc, registry } = made;
-  const { alerts, budgets, exports, history, metrics, adminParts } = made;
+  const { alerts, budgets, exports, history, metrics, adminParts, questions, others } = made;
   const { server, admin } = config;
   const { clock, random, log } = gateway;
   const wrongSecrets = new WrongSecrets({ clock, random, storage, log });
@@ -41,6 +41,8 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
         },
         alerts,
         exports,
+        questions,
+        others,
         parts: adminParts,
         budgets: () => budgets.uses,
         overviews: new OverviewMemory(),

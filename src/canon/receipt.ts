@@ -163,6 +163,8 @@ export interface Receipt {
   batch?: BatchPosition;
   /** Tags of the call and its key. Absent if there are none. */
   tags?: readonly string[];
+  /** The operator who stopped the call, as in the audit log. For operators. */
+  stoppedBy?: string;
   /** Who used the client's program, as the request or its credential said. */
   endUser?: string;
   /** The receipt that this one corrects. Its cost is added to that receipt's, and it has no call of its own. */

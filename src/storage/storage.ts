@@ -4,6 +4,12 @@ export type Parameter = string | number | null | Uint8Array;
 /** One row as returned by the engine; `columns.ts` reads its values the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+/** How often the keys have changed, and how many questions processes have asked each other. */
+export interface ChangeStamp {
+  keys: string;
+  questions: number;
+}
+
 /** How long a statement, or a transaction as a whole, may take by default (H29). */
 export const STATEMENT_MS = 5_000;
 /** For reports over the whole ledger. In SQLite such a statement, which only reads, runs in a separate thread. */
@@ -41,7 +47,7 @@ export interface Storage extends Queries {
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
   /** Runs one statement for each row of parameters, and then the follow-up: all of it is kept, or none. */
   runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void>;
-  /** Changes whenever any process creates or revokes a key; cheap enough to read twice a second. */
-  changeStamp(): Promise<string>;
+  /** Changes whenever any process creates or revokes a key, or asks the others; cheap enough to read twice a second. */
+  changeStamp(): Promise<ChangeStamp>;
   close(): Promise<void>;
 }

@@ -28,7 +28,6 @@ import {
   showKeyRoute,
   updateKeyRoute,
 } from "./keys/key-routes.ts";
-import { endLiveSession, listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
@@ -52,6 +51,8 @@ import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers/list-providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts/receipt-routes.ts";
 import { showRefusals } from "./refusals.ts";
+import { listCalls, stopCall } from "./running/calls.ts";
+import { endLiveSession, listLiveSessions } from "./running/live-sessions.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
 import { exportUsage, showUsage } from "./usage.ts";
 
@@ -112,6 +113,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   showUsage,
   exportUsage,
   showRefusals,
+  listCalls,
+  stopCall,
   listLiveSessions,
   listGuards,
   endLiveSession,

@@ -18,6 +18,7 @@ export const showOverview = adminRoute({
   answers: [json(OverviewAnswer, "Sums of the ledger; the last interval is not complete yet.")],
   handle: async ({ query }, context, parts) => {
     const { storage, gateway, condition } = context;
+    const elsewhere = parts.others();
     const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs(), parts.overviews.previous);
     const { status, reasons } = condition();
     const unpriced = await selectUnpricedUses(storage, { sinceMs: found.sinceMs, limit: MAX_UNPRICED });
@@ -29,7 +30,8 @@ export const showOverview = adminRoute({
         every_ms: found.everyMs,
         status,
         reasons,
-        running_calls: gateway.runningCalls,
+        running_calls: gateway.runningCalls + elsewhere.runningCalls,
+        instances: 1 + elsewhere.instances,
         calls_per_minute: Math.round((found.total.calls / minutes) * 1e6) / 1e6,
         total: amountsView(found.total),
         previous: found.previous && {

@@ -72,6 +72,7 @@ const fields = {
   session_id: nullable(Type.String({ description: "The live connection that the call was a turn of." })),
   trace_id: nullable(Type.String()),
   batch: nullable(BatchPosition),
+  stopped_by: nullable(Type.String({ description: "The operator who stopped the call, as in the audit log." })),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
 };
