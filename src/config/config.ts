@@ -1,5 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
+import type { AnswerCacheSettings } from "../canon/answer-cache-settings.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { LiveDialectName, ProtocolName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GuardSettings } from "../canon/guard/guard-settings.ts";
@@ -316,6 +317,8 @@ export interface StaticKeySettings {
   providerObjects?: boolean;
   /** Who can access the objects it stores. */
   objects?: Sharing;
+  /** Responses to its requests answer equal requests. */
+  answerCache?: AnswerCacheSettings;
   /** How its requests for something without a known price are handled. */
   unpriced?: UnpricedPolicy;
   /** Default routing of its calls. */

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
 import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
+import { MAX_CACHE_MB, MAX_TTL_SECONDS } from "../canon/answer-cache-settings.ts";
 import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { LIVE_DIALECT_NAMES, PROTOCOL_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GUARD_DIRECTIONS } from "../canon/guard/guard-verdict.ts";
@@ -104,6 +105,15 @@ const ToolPrices = Type.Array(
 );
 
 const BillingFile = Type.Object({ unpriced: Type.Optional(Type.Enum(UNPRICED_POLICIES)) }, closed);
+
+/** Responses of a key that answer equal requests. */
+const AnswerCacheFile = Type.Object(
+  {
+    ttl_seconds: Type.Integer({ minimum: 1, maximum: MAX_TTL_SECONDS }),
+    max_mb: Type.Integer({ minimum: 1, maximum: MAX_CACHE_MB }),
+  },
+  closed,
+);
 
 const Modalities = Type.Array(
   Type.Enum(["text", "image", "video", "audio", "file", "embeddings", "rerank", "transcription", "moderation"]),
@@ -214,6 +224,7 @@ const KeyFile = Type.Object(
     provider_objects: Type.Optional(Type.Boolean()),
     objects: Type.Optional(Type.Enum([...SHARING])),
     billing: Type.Optional(BillingFile),
+    cache: Type.Optional(AnswerCacheFile),
     routing: Type.Optional(KeyRoutingFile),
   },
   closed,

@@ -5,6 +5,7 @@ import { PROTOCOL_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
+import { AnswerCache } from "./answer-cache.ts";
 import { dataAnswer, pageAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
@@ -50,6 +51,7 @@ export const KeyRequestBody = Type.Object(
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
     billing: Type.Optional(Billing),
+    cache: Type.Optional(AnswerCache),
     tags: Type.Optional(Tags),
     routing: Type.Optional(Routing),
   },
@@ -72,6 +74,7 @@ export const KeyUpdateBody = Type.Object(
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(nullable(Objects)),
     billing: Type.Optional(nullable(Billing)),
+    cache: Type.Optional(nullable(AnswerCache)),
     routing: Type.Optional(Routing),
   },
   { title: "KeyUpdate" },
@@ -102,6 +105,7 @@ const Key = Type.Object(
     provider_objects: ProviderObjects,
     objects: nullable(Objects),
     billing: Billing,
+    cache: nullable(AnswerCache),
     routing: openObject("Settings that differ from the gateway's."),
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),
