@@ -3,6 +3,7 @@ import { json } from "../openapi/operation.ts";
 import { patternOf, type Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
+import { clearCache, showCache } from "./answer-cache.ts";
 import { listAudit } from "./audit.ts";
 import { cancelBatchRoute, listBatchesRoute, showBatchRoute } from "./batches.ts";
 import { showBodiesRoute } from "./bodies.ts";
@@ -117,6 +118,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listBatchesRoute,
   showBatchRoute,
   cancelBatchRoute,
+  showCache,
+  clearCache,
   listExports,
   runExport,
   listAlerts,

@@ -1,0 +1,440 @@
+import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { CallOptions } from "../../testing/build-call.ts";
+import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+
+const ALL = ["chat", "messages", "genai", "responses", "interactions"] as const satisfies readonly DialectName[];
+const CACHE = { ttl_seconds: 60, max_mb: 1 };
+const secretOf = (name: string) => `sk-trv-${name.padEnd(43, "y")}`;
+
+interface KeySettings {
+  name: string;
+  [field: string]: unknown;
+}
+
+const start = (keys: readonly KeySettings[] = [], more: Record<string, unknown> = {}, machine?: Machine) =>
+  Harness.start({
+    config: {
+      ...modelsOfEveryDialect(UPSTREAM_URL),
+      keys: [
+        { name: "tests", key: TEST_KEY, cache: CACHE },
+        ...keys.map((key) => ({ key: secretOf(key.name), ...key })),
+      ],
+      ...more,
+    },
+    ...(machine && { machine }),
+  });
+
+/** Responses and interactions are stored by default, and stored ones are not cached. */
+const STATELESS: Partial<Record<DialectName, object>> = {
+  responses: { store: false },
+  interactions: { store: false },
+};
+const TEXT = "The answer is 42, whatever the question was. 🦊";
+/** In the formats of all dialects. */
+const ids = /"(?:id|responseId|interaction_id|response_id)":\s*"[^"]*"/g;
+const times = /"(?:created|created_at|completed_at|createTime|updated)":\s*(?:"[^"]*"|[\d.]+)/g;
+const withoutIdsAndTimes = (text: string) => text.replace(ids, "ID").replace(times, "TIME");
+const usage = (host: DialectName) => plainUsage(host, 10, 20);
+
+function playAnswer(harness: Harness, host: DialectName, text = TEXT): void {
+  harness.upstream.play(harness.upstream.json(plainAnswer(host, { text, usage: usage(host) })));
+}
+
+function playStream(harness: Harness, host: DialectName, [first, second] = [TEXT.slice(0, 9), TEXT.slice(9)]): void {
+  harness.upstream.play(harness.upstream.stream(plainStream(host, [first ?? "", second ?? ""], usage(host))));
+}
+
+async function call(harness: Harness, dialect: DialectName, { body, ...options }: CallOptions = {}) {
+  const answer = await harness.call(dialect, { ...options, body: { ...STATELESS[dialect], ...body } });
+  // Responses are stored in the background.
+  await harness.clock.until(harness.clock.sleep(1));
+  await harness.gateway.answerCache.close();
+  return answer;
+}
+
+const pairs = ALL.flatMap((client) => ALL.map((host) => [client, host] as const));
+
+describe("decisions 17: equal requests get the stored response", () => {
+  test.each(pairs)(
+    "%s client, %s host: a response and a stream come back, but for ids and times",
+    async (client, host) => {
+      for (const stream of [false, true]) {
+        const harness = await start();
+        if (stream) playStream(harness, host);
+        else playAnswer(harness, host);
+        const options = { model: `test/${host}`, stream };
+        const made = await call(harness, client, options);
+        expect(made.status).toBe(200);
+        expect(made.headers.get("x-trivium-cached")).toBeNull();
+        await harness.clock.until(harness.clock.sleep(7_000));
+        const hit = await call(harness, client, options);
+        expect([hit.status, hit.headers.get("x-trivium-cached")]).toEqual([200, "7"]);
+        expect(withoutIdsAndTimes(hit.text)).toBe(withoutIdsAndTimes(made.text));
+        expect(hit.text).not.toBe(made.text);
+        expect(hit.headers.get("content-type")).toBe(made.headers.get("content-type"));
+        expect(harness.upstream.requests).toHaveLength(1);
+        const [of, again] = [await harness.receipt(made), await harness.receipt(hit)];
+        expect([of.cached, of.saved_nano_usd, of.cached_answer]).toEqual([false, 0, null]);
+        expect(of.cost_nano_usd).toBeGreaterThan(0);
+        expect(again).toMatchObject({
+          cached: true,
+          cost_nano_usd: 0,
+          saved_nano_usd: of.cost_nano_usd,
+          model: of.model,
+          lane: of.lane,
+          dialect: of.dialect,
+          stop: of.stop,
+          fields: of.fields,
+          offers: [],
+          cached_answer: { receipt: of.id, age_seconds: 7, usage: of.usage },
+        });
+        expect([again.usage["input"], again.usage["output"]]).toEqual([0, 0]);
+        expect(harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0, openUpstreams: 0 });
+      }
+    },
+  );
+
+  test("Google's streams as one JSON array come back too", async () => {
+    const harness = await start();
+    playStream(harness, "genai");
+    const path = "/api/genai/v1/publishers/test/models/genai:streamGenerateContent";
+    const body = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
+    const made = await harness.post(path, body);
+    await harness.clock.until(harness.clock.sleep(1_000));
+    const hit = await harness.post(path, body);
+    expect(hit.headers.get("x-trivium-cached")).toBe("1");
+    expect(JSON.parse(hit.text)).toHaveLength(JSON.parse(made.text).length);
+    expect(withoutIdsAndTimes(hit.text)).toBe(withoutIdsAndTimes(made.text));
+  });
+
+  test("a large stream is replayed at the pace of its client", async () => {
+    const harness = await start();
+    const half = "0123456789abcde🦊".repeat(12_000);
+    playStream(harness, "chat", [half, half]);
+    const made = await call(harness, "chat", { stream: true });
+    const sent = harness.send("chat", { stream: true, readsChunks: 1 });
+    await harness.clock.until(sent.response);
+    await harness.clock.until(harness.clock.sleep(1_000));
+    const early = sent.text.length;
+    sent.goOn();
+    const hit = await harness.clock.until(sent.answer);
+    expect(withoutIdsAndTimes(hit.text)).toBe(withoutIdsAndTimes(made.text));
+    expect(early).toBeLessThan(made.text.length / 2);
+  });
+
+  test("nothing is stored or looked up without a setting, and an unknown header value is not read", async () => {
+    const harness = await start([{ name: "plain" }]);
+    const key = secretOf("plain");
+    for (const headers of [{}, { "x-trivium-cache": "nonsense" }] as Record<string, string>[]) {
+      playAnswer(harness, "chat");
+      const answer = await call(harness, "chat", { key, headers });
+      expect([answer.status, answer.headers.get("x-trivium-cached")]).toEqual([200, null]);
+      expect(harness.upstream.requests).toHaveLength(1);
+    }
+    expect(await harness.gateway.answerCache.sums("default")).toEqual({ entries: 0, bytes: 0, oldestMs: undefined });
+    expect(harness.gateway.answerCache.counts).toMatchObject({ hits: 0, misses: 0, stored: 0 });
+  });
+});
+
+describe("decisions 17: x-trivium-cache", () => {
+  test("off neither reads nor writes, refresh only writes", async () => {
+    const harness = await start();
+    const say = async (mode: string, text: string) => {
+      playAnswer(harness, "chat", text);
+      return (await call(harness, "chat", { headers: { "x-trivium-cache": mode } })).text;
+    };
+    expect(await say("off", "first")).toContain("first");
+    expect(await say("use", "second")).toContain("second");
+    expect(await say("off", "third")).toContain("third");
+    expect(await say("use", "unused")).toContain("second");
+    expect(await say("refresh", "fresh")).toMatch(/unused|fresh/);
+    const after = await call(harness, "chat");
+    expect(after.text).toMatch(/unused|fresh/);
+    expect(after.headers.get("x-trivium-cached")).not.toBeNull();
+  });
+
+  test.each(ALL)(
+    "%s: another value is refused in the client's protocol, and the header goes to no provider",
+    async (dialect) => {
+      const harness = await start();
+      const refused = await call(harness, dialect, { headers: { "x-trivium-cache": "yes please" } });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("x-trivium-cache must be use, refresh or off");
+      expect(harness.upstream.requests).toHaveLength(0);
+      playAnswer(harness, dialect);
+      await call(harness, dialect, { headers: { "x-trivium-cache": "refresh" } });
+      expect(JSON.stringify(harness.upstream.requests[0])).not.toContain("x-trivium");
+    },
+  );
+});
+
+describe("decisions 17: what is stored", () => {
+  test("responses expire, and the sweep deletes them", async () => {
+    const harness = await start();
+    playAnswer(harness, "chat");
+    await call(harness, "chat");
+    await harness.clock.until(harness.clock.sleep(61_000));
+    playAnswer(harness, "chat", "newer");
+    const late = await call(harness, "chat");
+    expect([late.headers.get("x-trivium-cached"), late.text.includes("newer")]).toEqual([null, true]);
+    expect((await harness.gateway.answerCache.sums("default")).entries).toBe(1);
+    await harness.clock.until(harness.clock.sleep(61_000));
+    await harness.clock.until(harness.gateway.answerCache.sweep());
+    expect(await harness.gateway.answerCache.sums("default")).toEqual({ entries: 0, bytes: 0, oldestMs: undefined });
+  });
+
+  test("the oldest are evicted at max_mb, and one that is larger than that is not stored", async () => {
+    const harness = await start();
+    const text = (seed: number) => {
+      // Hard to compress.
+      let state = seed + 1;
+      return Array.from({ length: 30_000 }, () => {
+        state = (state * 48_271) % 2_147_483_647;
+        return state.toString(36);
+      }).join("");
+    };
+    const ask = (n: number) =>
+      call(harness, "chat", { body: { messages: [{ role: "user", content: `number ${n}` }] } });
+    for (let n = 0; n < 12; n++) {
+      playAnswer(harness, "chat", text(n));
+      await ask(n);
+      const { bytes } = await harness.gateway.answerCache.sums("default");
+      expect(bytes).toBeLessThanOrEqual(1024 * 1024);
+    }
+    const { counts } = harness.gateway.answerCache;
+    expect(counts.evicted).toBeGreaterThan(0);
+    expect((await ask(11)).headers.get("x-trivium-cached")).not.toBeNull();
+    playAnswer(harness, "chat", "again");
+    expect((await ask(0)).headers.get("x-trivium-cached")).toBeNull();
+    playAnswer(harness, "chat", Array.from({ length: 9 }, (_, n) => text(n)).join(""));
+    const before = await harness.gateway.answerCache.sums("default");
+    await ask(99);
+    expect(await harness.gateway.answerCache.sums("default")).toEqual(before);
+  });
+
+  test.each([
+    ["an error", "error", false],
+    ["a filtered response", "filter", false],
+    ["a broken stream", "cut", true],
+  ] as const)("%s is not stored", async (_name, kind, stream) => {
+    const harness = await start();
+    const answer = plainStream("chat", ["Hello", " world"], usage("chat"));
+    for (let n = 0; n < 2; n++) {
+      if (kind === "error") harness.upstream.play(harness.upstream.json({ error: { message: "no" } }, 400));
+      else if (kind === "cut") harness.upstream.play(harness.upstream.stream(answer.slice(0, answer.indexOf("world"))));
+      else
+        harness.upstream.play(
+          harness.upstream.json(
+            JSON.parse(
+              JSON.stringify(plainAnswer("chat", { text: "no", usage: usage("chat") })).replace(
+                '"stop"',
+                '"content_filter"',
+              ),
+            ),
+          ),
+        );
+      const got = await call(harness, "chat", { stream });
+      expect(got.headers.get("x-trivium-cached")).toBeNull();
+    }
+    expect((await harness.gateway.answerCache.sums("default")).entries).toBe(0);
+  });
+
+  test("a stream whose client disconnects is not stored", async () => {
+    const harness = await start();
+    const answer = plainStream("chat", ["Hello", " world"], usage("chat"));
+    const cut = answer.indexOf("world") - 40;
+    harness.upstream.play(harness.upstream.stream(answer.slice(0, cut), 500, answer.slice(cut)));
+    const sent = harness.send("chat", { stream: true });
+    await harness.clock.until(sent.response);
+    sent.disconnect();
+    await sent.answer.catch(() => undefined);
+    await harness.clock.until(harness.clock.sleep(5_000));
+    expect((await harness.gateway.answerCache.sums("default")).entries).toBe(0);
+  });
+
+  test("responses and completions that are stored, and hosted tools, are not cached", async () => {
+    const harness = await start();
+    const bodies: [DialectName, object][] = [
+      ["responses", { store: true }],
+      ["chat", { store: true }],
+      ["interactions", { store: true }],
+      ["responses", { tools: [{ type: "web_search" }] }],
+    ];
+    for (const [dialect, body] of bodies) {
+      for (let n = 0; n < 2; n++) {
+        playAnswer(harness, dialect);
+        const answer = await call(harness, dialect, { body: body as never, door: "dropin" });
+        expect([dialect, answer.headers.get("x-trivium-cached")]).toEqual([dialect, null]);
+      }
+    }
+    expect((await harness.gateway.answerCache.sums("default")).entries).toBe(0);
+  });
+});
+
+describe("decisions 17: who gets a stored response", () => {
+  test("no key of another project, no key that shares nothing, and only keys with a cache", async () => {
+    const harness = await start([
+      { name: "friend", cache: CACHE },
+      { name: "stranger", project: "other", cache: CACHE },
+      { name: "private", objects: "private", cache: CACHE },
+      { name: "without" },
+    ]);
+    playAnswer(harness, "chat");
+    await call(harness, "chat");
+    const cached = async (name: string) => {
+      playAnswer(harness, "chat");
+      return (await call(harness, "chat", { key: secretOf(name) })).headers.get("x-trivium-cached");
+    };
+    expect(await cached("friend")).not.toBeNull();
+    expect(await cached("stranger")).toBeNull();
+    expect(await cached("private")).toBeNull();
+    expect(await cached("private")).not.toBeNull();
+    expect(await cached("without")).toBeNull();
+  });
+
+  test("a key that may not use the model, the protocol or the network is refused as ever", async () => {
+    const harness = await start([
+      { name: "models", models: ["test/genai"], cache: CACHE },
+      { name: "protocols", protocols: ["messages"], cache: CACHE },
+      { name: "networks", networks: ["10.0.0.0/8"], cache: CACHE },
+      { name: "expired", expires_at: "2020-01-01", cache: CACHE },
+    ]);
+    playAnswer(harness, "chat");
+    await call(harness, "chat");
+    for (const [name, status] of [
+      ["models", 403],
+      ["protocols", 403],
+      ["networks", 403],
+      ["expired", 401],
+    ] as const) {
+      expect((await call(harness, "chat", { key: secretOf(name) })).status).toBe(status);
+    }
+    expect(harness.gateway.answerCache.counts.hits).toBe(0);
+  });
+
+  test("a hit needs no tokens and no money, and counts as a request", async () => {
+    const limits = { requests_per_minute: 4, tokens_per_minute: 400, budget_usd_total: 0.0005 };
+    const harness = await start([
+      { name: "limited", limits, cache: CACHE },
+      { name: "rich", cache: CACHE },
+    ]);
+    const key = secretOf("limited");
+    playAnswer(harness, "chat");
+    await call(harness, "chat", { key: secretOf("rich"), body: { max_completion_tokens: 5_000 } });
+    const refused = await call(harness, "chat", { key, body: { max_completion_tokens: 6_000 } });
+    expect([402, 429]).toContain(refused.status);
+    const hit = await call(harness, "chat", { key, body: { max_completion_tokens: 5_000 } });
+    expect([hit.status, hit.headers.get("x-trivium-cached")]).toEqual([200, "0"]);
+    expect(hit.headers.get("x-ratelimit-remaining-tokens")).toBe("400");
+    let last = 200;
+    for (let n = 0; n < 4; n++)
+      last = (await call(harness, "chat", { key, body: { max_completion_tokens: 5_000 } })).status;
+    expect(last).toBe(429);
+    expect(harness.upstream.requests).toHaveLength(1);
+  });
+
+  test("an end user's requests are limited on hits too", async () => {
+    const end_users = { limits: { requests_per_minute: 2 } };
+    const harness = await start([{ name: "users", end_users, cache: CACHE }]);
+    const ask = (user: string) =>
+      call(harness, "chat", { key: secretOf("users"), headers: { "x-trivium-user": user } });
+    playAnswer(harness, "chat");
+    const statuses = [];
+    for (let n = 0; n < 3; n++) statuses.push((await ask("ann")).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const other = await ask("bob");
+    expect(other.headers.get("x-trivium-cached")).not.toBeNull();
+    expect((await harness.receipt(other)).end_user).toBe("bob");
+  });
+
+  test("traits that a narrower key requires make another digest", async () => {
+    const harness = await start([{ name: "narrow", routing: { deadline_ms: 9_000 }, cache: CACHE }]);
+    playAnswer(harness, "chat");
+    await call(harness, "chat");
+    playAnswer(harness, "chat");
+    expect((await call(harness, "chat", { key: secretOf("narrow") })).headers.get("x-trivium-cached")).toBeNull();
+  });
+});
+
+describe("decisions 17: guards", () => {
+  const BLOCK = { name: "words", use: "words", words: ["forbidden"], action: "block", on: ["request", "response"] };
+
+  test("a response that a guard changed, and one to a request that it changed, are not stored", async () => {
+    const harness = await start([], { guards: [{ name: "people", use: "pii", action: "redact" }] });
+    for (const [said, answered] of [
+      ["hello", "write to a@example.com"],
+      ["I am b@example.com", "hello"],
+    ] as const) {
+      for (let n = 0; n < 2; n++) {
+        playAnswer(harness, "chat", answered);
+        const body = { messages: [{ role: "user", content: said }] };
+        expect((await call(harness, "chat", { body })).headers.get("x-trivium-cached")).toBeNull();
+      }
+    }
+    playAnswer(harness, "chat", "clean");
+    await call(harness, "chat", { body: { messages: [{ role: "user", content: "clean" }] } });
+    const hit = await call(harness, "chat", { body: { messages: [{ role: "user", content: "clean" }] } });
+    expect(hit.headers.get("x-trivium-cached")).not.toBeNull();
+    const { guards } = await harness.receipt(hit);
+    expect(guards.map(({ on, verdict }) => [on, verdict])).toEqual([
+      ["request", "passed"],
+      ["response", "not_run"],
+    ]);
+    expect(guards[1]?.reason).toContain("checked when it was made");
+  });
+
+  test("guards that were added since make a miss, and still refuse", async () => {
+    const machine = await makeMachine();
+    const before = await start([], {}, machine);
+    playAnswer(before, "chat", "forbidden fruit");
+    await call(before, "chat");
+    const after = await start([], { guards: [BLOCK] }, machine);
+    playAnswer(after, "chat", "sweet fruit");
+    const answer = await call(after, "chat");
+    expect([answer.headers.get("x-trivium-cached"), answer.text.includes("sweet")]).toEqual([null, true]);
+  });
+});
+
+describe("decisions 17: storage", () => {
+  test("two gateways on one storage, and one that restarts, share responses", async () => {
+    const machine = await makeMachine();
+    const first = await start([], {}, machine);
+    playAnswer(first, "messages");
+    await call(first, "messages");
+    const second = await start([], {}, machine);
+    expect((await call(second, "messages")).headers.get("x-trivium-cached")).toBe("0");
+  });
+
+  test("a storage that fails or hangs is a miss within a tenth of a second", async () => {
+    const machine = await makeMachine();
+    const { storage } = machine;
+    let mode: "works" | "fails" | "hangs" = "works";
+    const query: typeof storage.query = (text, ...rest) => {
+      if (mode === "works" || !text.includes("cached_answers")) return storage.query(text, ...rest);
+      return mode === "fails" ? Promise.reject(new Error("down")) : new Promise(() => {});
+    };
+    const flaky = new Proxy(storage, {
+      get: (target, name) => {
+        if (name === "query") return query;
+        const value = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    for (const how of ["fails", "hangs"] as const) {
+      const harness = await start([], {}, { ...machine, storage: flaky });
+      mode = how;
+      for (let n = 0; n < 2; n++) {
+        playAnswer(harness, "chat");
+        const answer = await call(harness, "chat");
+        expect([answer.status, answer.headers.get("x-trivium-cached")]).toEqual([200, null]);
+        // The second call does not even ask.
+        expect(answer.headMs).toBeLessThanOrEqual(n === 0 && how === "hangs" ? 120 : 20);
+      }
+      expect(harness.gateway.answerCache.counts.failed).toBeGreaterThan(0);
+    }
+  });
+});
