@@ -44,8 +44,11 @@ function playAnswer(harness: Harness, host: DialectName, text = TEXT): void {
   harness.upstream.play(harness.upstream.json(plainAnswer(host, { text, usage: usage(host) })));
 }
 
+/** In several chunks, as from a real host. */
 function playStream(harness: Harness, host: DialectName, [first, second] = [TEXT.slice(0, 9), TEXT.slice(9)]): void {
-  harness.upstream.play(harness.upstream.stream(plainStream(host, [first ?? "", second ?? ""], usage(host))));
+  const stream = plainStream(host, [first ?? "", second ?? ""], usage(host));
+  const steps = stream.split(/(?<=\n\n)/).flatMap((event) => [event, 5]);
+  harness.upstream.play(harness.upstream.stream(...steps));
 }
 
 async function call(harness: Harness, dialect: DialectName, { body, ...options }: CallOptions = {}) {

@@ -33,7 +33,7 @@ export class AnswerKeeper {
       return;
     }
     // What is rendered next overwrites the bytes.
-    this.#parts.push(typeof part === "string" ? part : part.slice());
+    this.#parts.push(typeof part === "string" ? part : Buffer.from(part));
   }
 
   /** The call is settled. `changed`: a guard has changed or stopped something. */
