@@ -92,7 +92,7 @@ describe("docs/answer-cache.md", () => {
   });
 });
 
-describe("decisions 17: vendors' SDKs read stored responses", () => {
+describe("decision 0128: vendors' SDKs read stored responses", () => {
   const content = (what: string) => `Where do ${what} meet?`;
 
   test("openai: chat completions and responses, streamed and not", async () => {

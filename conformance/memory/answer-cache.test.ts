@@ -61,7 +61,7 @@ async function call(harness: Harness, dialect: DialectName, { body, ...options }
 
 const pairs = ALL.flatMap((client) => ALL.map((host) => [client, host] as const));
 
-describe("decisions 17: equal requests get the stored response", () => {
+describe("decision 0128: equal requests get the stored response", () => {
   test.each(pairs)(
     "%s client, %s host: a response and a stream come back, but for ids and times",
     async (client, host) => {
@@ -143,7 +143,7 @@ describe("decisions 17: equal requests get the stored response", () => {
   });
 });
 
-describe("decisions 17: x-trivium-cache", () => {
+describe("decision 0128: x-trivium-cache", () => {
   test("off neither reads nor writes, refresh only writes", async () => {
     const harness = await start();
     const say = async (mode: string, text: string) => {
@@ -175,7 +175,7 @@ describe("decisions 17: x-trivium-cache", () => {
   );
 });
 
-describe("decisions 17: what is stored", () => {
+describe("decision 0128: what is stored", () => {
   test("responses expire, and the sweep deletes them", async () => {
     const harness = await start();
     playAnswer(harness, "chat");
@@ -278,7 +278,7 @@ describe("decisions 17: what is stored", () => {
   });
 });
 
-describe("decisions 17: who gets a stored response", () => {
+describe("decision 0128: who gets a stored response", () => {
   test("no key of another project, no key that shares nothing, and only keys with a cache", async () => {
     const harness = await start([
       { name: "friend", cache: CACHE },
@@ -363,7 +363,7 @@ describe("decisions 17: who gets a stored response", () => {
   });
 });
 
-describe("decisions 17: guards", () => {
+describe("decision 0128: guards", () => {
   const BLOCK = { name: "words", use: "words", words: ["forbidden"], action: "block", on: ["request", "response"] };
 
   test("a response that a guard changed, and one to a request that it changed, are not stored", async () => {
@@ -402,7 +402,7 @@ describe("decisions 17: guards", () => {
   });
 });
 
-describe("decisions 17: storage", () => {
+describe("decision 0128: storage", () => {
   test("two gateways on one storage, and one that restarts, share responses", async () => {
     const machine = await makeMachine();
     const first = await start([], {}, machine);

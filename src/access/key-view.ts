@@ -1,6 +1,6 @@
-import { type AnswerCacheView, answerCacheView } from "../canon/answer-cache-settings.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import type { Sharing } from "../canon/ownership.ts";
+import { type AnswerCacheView, answerCacheView } from "../canon/settings/answer-cache-settings.ts";
 import type { StoredKey } from "../storage/tables/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { limitsView } from "./limits.ts";

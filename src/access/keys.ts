@@ -1,10 +1,10 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import type { AnswerCacheSettings } from "../canon/answer-cache-settings.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
+import type { AnswerCacheSettings } from "../canon/settings/answer-cache-settings.ts";
 import { checkTags, unionOfTags } from "../canon/tags.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import {

@@ -1,12 +1,12 @@
 import { type IpNetwork, readNetwork } from "../base/ip-network.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import type { AnswerCacheSettings } from "../canon/answer-cache-settings.ts";
 import { strictestPolicy, type UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import { addRequirements } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import { NO_PREFERENCE } from "../canon/preference.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
+import type { AnswerCacheSettings } from "../canon/settings/answer-cache-settings.ts";
 import { unionOfTags } from "../canon/tags.ts";
 import type { KeySettings, StoredKey } from "../storage/tables/keys.ts";
 import type { Discounts } from "./discounts.ts";

@@ -1,6 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
-import { readAnswerCache } from "../canon/answer-cache-settings.ts";
 import { GatewayError } from "../canon/error.ts";
+import { readAnswerCache } from "../canon/settings/answer-cache-settings.ts";
 import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
 import { PART_FIELDS, readPartChange } from "./parts/part-input.ts";

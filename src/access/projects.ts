@@ -1,9 +1,13 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { type AnswerCacheSettings, type AnswerCacheView, answerCacheView } from "../canon/answer-cache-settings.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
+import {
+  type AnswerCacheSettings,
+  type AnswerCacheView,
+  answerCacheView,
+} from "../canon/settings/answer-cache-settings.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import { selectKeysOfProject } from "../storage/tables/keys.ts";
 import {

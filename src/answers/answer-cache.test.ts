@@ -52,7 +52,7 @@ const look = (cache: AnswerCache, place: AnswerPlace) => cache.look(place);
 const noise = (bytes: number) => Buffer.from(system.random.bytes(bytes)).toString("base64");
 
 function cacheContract(databases: TestDatabases): void {
-  describe(`decisions 17: cached responses on ${databases.engine}`, () => {
+  describe(`decision 0128: cached responses on ${databases.engine}`, () => {
     let storage: Storage;
     beforeEach(async () => {
       storage = await openStorage(await databases.withTables(), system.clock);

@@ -1,5 +1,5 @@
 import { withoutAbsent } from "../base/without-absent.ts";
-import { type AnswerCacheSettings, answerCacheView } from "../canon/answer-cache-settings.ts";
+import { type AnswerCacheSettings, answerCacheView } from "../canon/settings/answer-cache-settings.ts";
 
 interface Fields {
   expiresAtMs?: number | null;

@@ -150,7 +150,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
         import("./commands/files.ts").then(({ files }) => files),
       ),
       list("cache", "show --project P | clear --project P", "show and clear the cached responses of a project", () =>
-        import("./commands/cache.ts").then(({ cache }) => cache),
+        import("./answer-cache/cache.ts").then(({ cache }) => cache),
       ),
       list("caches", "list | delete ID", "list and delete caches at providers", () =>
         import("./commands/caches.ts").then(({ caches }) => caches),

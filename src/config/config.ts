@@ -1,6 +1,5 @@
 import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
-import type { AnswerCacheSettings } from "../canon/answer-cache-settings.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { LiveDialectName, ProtocolName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { GuardSettings } from "../canon/guard/guard-settings.ts";
@@ -8,6 +7,7 @@ import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { Role } from "../canon/role.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
+import type { AnswerCacheSettings } from "../canon/settings/answer-cache-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { DEFAULT_LIVE } from "./default-live.ts";
 import type { ExportFormat } from "./export-format.ts";

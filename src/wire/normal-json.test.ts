@@ -5,7 +5,7 @@ import { normalJson } from "./normal-json.ts";
 const NONE = new Set<string>();
 const same = (one: string, other: string) => normalJson(one, NONE) === normalJson(other, NONE);
 
-describe("decisions 17: the normal form of a request", () => {
+describe("decision 0128: the normal form of a request", () => {
   test("ignores white space and the spelling of strings and numbers", () => {
     expect(same('{"a":[1,2],"b":"x"}', '\n{ "a" : [ 1 , 2 ] ,\t"b":"x" }\r\n')).toBe(true);
     expect(same('{"a":"A/é"}', '{"\\u0061":"\\u0041\\/\\u00e9"}')).toBe(true);

@@ -23,8 +23,8 @@ import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/
 import type { Storage } from "../../storage/storage.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
+import { CACHE_FLAG, readCacheChange, readCacheFlag } from "../answer-cache/cache-flag.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
-import { CACHE_FLAG, readCacheChange, readCacheFlag } from "../cache-flag.ts";
 import { EXIT, type Given, printJson, printTable, UsageError } from "../command.ts";
 import {
   KEY_FLAGS,

@@ -13,8 +13,8 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/queries.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
+import { CACHE_FLAG, readCacheChange, readCacheFlag } from "../answer-cache/cache-flag.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
-import { CACHE_FLAG, readCacheChange, readCacheFlag } from "../cache-flag.ts";
 import { EXIT, printJson, printTable, UsageError } from "../command.ts";
 import {
   DISCOUNT_FLAG,

@@ -1,16 +1,15 @@
 import type { CallEstimate } from "../../access/admit.ts";
+import type { Principal } from "../../access/principal.ts";
 import { allowsModel, checkScopes } from "../../access/scopes.ts";
-import type { FoundAnswer } from "../../answers/answer-cache.ts";
-import type { AnswerPlace } from "../../answers/cached-answer.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { Resolved } from "../../catalogue/catalogue.ts";
 import { describeValue } from "../../dialects/reading/describe-value.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import type { CallRouting } from "../../routing/call-routing.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { ResolvedRequest } from "../request/read-request.ts";
-import type { TextRequest } from "../request/text-kind.ts";
+import type { ServedModel } from "../settle/served-model.ts";
+import type { AnswerCaching } from "./answer-caching.ts";
 import { answerDigest } from "./answer-digest.ts";
 
 const HEADER = "x-trivium-cache";
@@ -19,25 +18,31 @@ const MODES = ["use", "refresh", "off"] as const;
 const MAX_REQUEST_CHARACTERS = 8 * 1024 * 1024;
 const MEGABYTE = 1024 * 1024;
 
-/** How the cache of responses takes part in a call. */
-export interface AnswerCaching {
-  /** Where the response is stored; undefined for a call that only a found response answers. */
-  readonly place: AnswerPlace;
-  readonly found: FoundAnswer | undefined;
-}
-
 /** What is known of a request before it is admitted. */
-export interface CacheableRequest {
+interface CacheableRequest {
   readonly read: ReceivedRequest;
-  readonly fitted: TextRequest;
+  readonly fitted: {
+    readonly served: ServedModel;
+    readonly request: ReceivedRequest;
+    readonly background: boolean;
+    readonly saver: object | undefined;
+    readonly fallbacks: object | undefined;
+    readonly cache: object | undefined;
+  };
   readonly billables: readonly Billable[];
   readonly estimate: CallEstimate;
+}
+
+interface Caller {
+  readonly incoming: IncomingCall;
+  readonly principal: Principal;
+  readonly routing: CallRouting;
 }
 
 /** Undefined if the response is neither stored nor looked up. Throws for an unknown `x-trivium-cache`. */
 export async function lookUpAnswer(
   cacheable: CacheableRequest,
-  request: ResolvedRequest<IncomingCall, Resolved | undefined>,
+  request: Caller,
   gateway: Gateway,
 ): Promise<AnswerCaching | undefined> {
   const { incoming, principal } = request;
@@ -67,10 +72,7 @@ function readMode(headers: Headers): (typeof MODES)[number] {
 }
 
 /** Only a response that depends on nothing but its request, and that is text. */
-function isCacheable(
-  { read, fitted, billables }: CacheableRequest,
-  { incoming, principal }: ResolvedRequest<IncomingCall, Resolved | undefined>,
-): boolean {
+function isCacheable({ read, fitted, billables }: CacheableRequest, { incoming, principal }: Caller): boolean {
   const { dialect, verb, connection } = incoming;
   const { stored, listed, hostedImages, cached } = dialect;
   if (cached === undefined || verb !== "generate" || billables.length > 0) return false;
@@ -93,11 +95,7 @@ function isCacheable(
 }
 
 /** The admission explains why a call is refused. */
-function isAllowed(
-  { estimate }: CacheableRequest,
-  { principal }: ResolvedRequest<IncomingCall, Resolved | undefined>,
-  { clock }: Gateway,
-): boolean {
+function isAllowed({ estimate }: CacheableRequest, { principal }: Caller, { clock }: Gateway): boolean {
   try {
     checkScopes(principal, estimate, clock.wallMs());
     return true;
@@ -108,7 +106,7 @@ function isAllowed(
 
 function digestOf(
   { fitted }: CacheableRequest,
-  { incoming, principal, routing }: ResolvedRequest<IncomingCall, Resolved | undefined>,
+  { incoming, principal, routing }: Caller,
   { snapshot }: Gateway,
 ): string {
   const { dialect, door, options, streamInPath } = incoming;

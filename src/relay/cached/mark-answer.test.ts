@@ -16,7 +16,7 @@ function fresh(dialect: "chat" | "messages" | "genai" | "responses", text: strin
   return marks && freshText({ text, marks }, sources);
 }
 
-describe("decisions 17: ids and times of a stored response", () => {
+describe("decision 0128: ids and times of a stored response", () => {
   test("only the id and the times of the response are replaced, not what a model wrote", () => {
     const text = JSON.stringify({
       id: "chatcmpl-old",

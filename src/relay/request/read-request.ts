@@ -8,7 +8,7 @@ import { unionOfTags } from "../../canon/tags.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
-import type { AnswerCaching } from "../cached/look-up-answer.ts";
+import type { AnswerCaching } from "../cached/answer-caching.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { beginGuards, RequestGuard } from "../guard/guard-request.ts";

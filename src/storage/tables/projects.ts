@@ -1,7 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
-import type { AnswerCacheSettings } from "../../canon/answer-cache-settings.ts";
 import type { UnpricedPolicy } from "../../canon/billable.ts";
 import type { Sharing } from "../../canon/ownership.ts";
+import type { AnswerCacheSettings } from "../../canon/settings/answer-cache-settings.ts";
 import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";

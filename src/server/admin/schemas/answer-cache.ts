@@ -1,5 +1,5 @@
 import { Type } from "../../../base/type.ts";
-import { MAX_CACHE_MB, MAX_TTL_SECONDS } from "../../../canon/answer-cache-settings.ts";
+import { MAX_CACHE_MB, MAX_TTL_SECONDS } from "../../../canon/settings/answer-cache-settings.ts";
 
 /** `cache` of a key or a project. */
 export const AnswerCache = Type.Object(

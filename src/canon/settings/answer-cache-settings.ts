@@ -1,4 +1,4 @@
-import { GatewayError } from "./error.ts";
+import { GatewayError } from "../error.ts";
 
 /** Whether responses of a key or a project are kept, to answer equal requests with them. */
 export interface AnswerCacheSettings {

@@ -1,5 +1,5 @@
-import { type AnswerCacheSettings, readAnswerCache } from "../canon/answer-cache-settings.ts";
-import { UsageError } from "./command.ts";
+import { type AnswerCacheSettings, readAnswerCache } from "../../canon/settings/answer-cache-settings.ts";
+import { UsageError } from "../command.ts";
 
 /** Of the commands that create or change keys and projects. */
 export const CACHE_FLAG = {
