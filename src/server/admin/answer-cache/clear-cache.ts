@@ -3,9 +3,8 @@ import { Type } from "../../../base/type.ts";
 import { json } from "../../openapi/operation.ts";
 import { actorOf } from "../actor.ts";
 import { adminRoute } from "../define-route.ts";
-import { projectOf } from "../project-scope.ts";
 import { dataAnswer } from "../schemas/answers.ts";
-import { requireProject } from "./require-project.ts";
+import { projectWithCache } from "./project-with-cache.ts";
 
 const CacheCleared = Type.Object(
   { project: Type.String(), deleted: Type.Integer({ minimum: 0 }) },
@@ -20,8 +19,7 @@ export const clearCache = adminRoute({
   roles: ["admin", "project"],
   answers: [json(dataAnswer("CacheClearedAnswer", CacheCleared), "How many were deleted.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
-    const project = projectOf(operator, parameters["id"]) ?? "";
-    await requireProject(project, { storage, gateway });
+    const project = await projectWithCache(operator, parameters["id"] ?? "", { storage, gateway });
     const deleted = await gateway.answerCache.clear(project);
     const act = { act: "cache.clear", target: project, project, after: { deleted } };
     await recordAct(storage, { ...actorOf(operator, connection), ...act }, gateway);

@@ -2,9 +2,8 @@ import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { json } from "../../openapi/operation.ts";
 import { adminRoute } from "../define-route.ts";
-import { projectOf } from "../project-scope.ts";
 import { dataAnswer, Timestamp } from "../schemas/answers.ts";
-import { requireProject } from "./require-project.ts";
+import { projectWithCache } from "./project-with-cache.ts";
 
 const CacheState = Type.Object(
   {
@@ -23,8 +22,7 @@ export const showCache = adminRoute({
   roles: ["admin", "viewer", "project"],
   answers: [json(dataAnswer("CacheAnswer", CacheState), "What the project's keys have stored.")],
   handle: async ({ parameters, operator }, { storage, gateway }) => {
-    const project = projectOf(operator, parameters["id"]) ?? "";
-    await requireProject(project, { storage, gateway });
+    const project = await projectWithCache(operator, parameters["id"] ?? "", { storage, gateway });
     const { entries, bytes, oldestMs } = await gateway.answerCache.sums(project);
     const oldest = oldestMs === undefined ? null : new Date(oldestMs).toISOString();
     return { data: { project, entries, bytes, oldest_at: oldest } };
