@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createKey, revokeKey, updateKey } from "../../src/access/keys.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
@@ -399,6 +400,145 @@ describe("decision 0128: guards", () => {
     playAnswer(after, "chat", "sweet fruit");
     const answer = await call(after, "chat");
     expect([answer.headers.get("x-trivium-cached"), answer.text.includes("sweet")]).toEqual([null, true]);
+  });
+});
+
+const HOOK = "http://guard.test/check";
+const HOOK_GUARD = {
+  name: "hook",
+  use: "webhook",
+  url: HOOK,
+  secret: "a-secret-of-sixteen-characters",
+  on: ["request"],
+};
+
+describe("decision 0128: a guard that decides otherwise than before", () => {
+  test.each([
+    ["refuses", { verdict: "block", reason: "not any more" }, 400],
+    [
+      "changes the request",
+      { verdict: "replace", replacements: [{ path: "messages[0].content", text: "other" }] },
+      200,
+    ],
+    ["answers nothing", "nonsense", 503],
+  ] as const)("it %s: the stored response is not used", async (_what, later, status) => {
+    const harness = await start([{ name: "budget", limits: { budget_usd_total: 1 }, cache: CACHE }], {
+      guards: [{ ...HOOK_GUARD, action: "redact" }],
+    });
+    const key = secretOf("budget");
+    let verdict: unknown = { verdict: "allow" };
+    const answer = harness.upstream.json(plainAnswer("chat", { text: TEXT, usage: usage("chat") }));
+    harness.upstream.play((reply, request) =>
+      (request.url.startsWith(HOOK) ? harness.upstream.json(verdict) : answer)(reply, request),
+    );
+    const toProvider = () => harness.upstream.requests.filter(({ url }) => !url.startsWith(HOOK)).length;
+    await call(harness, "chat", { key });
+    expect((await call(harness, "chat", { key })).headers.get("x-trivium-cached")).toBe("0");
+    expect(toProvider()).toBe(1);
+    verdict = later;
+    const after = await call(harness, "chat", { key });
+    expect([after.status, after.headers.get("x-trivium-cached")]).toEqual([status, null]);
+    expect(toProvider()).toBe(status === 200 ? 2 : 1);
+    const receipt = await harness.receipt(after);
+    expect([receipt.cached, receipt.cost_nano_usd > 0]).toEqual([false, status === 200]);
+    // What the changed request got is not stored for the unchanged one.
+    verdict = { verdict: "allow" };
+    expect((await call(harness, "chat", { key })).headers.get("x-trivium-cached")).toBe("0");
+    expect(harness.gateway.admissions.held).toEqual({ calls: 0, nanoUsd: 0 });
+  });
+});
+
+describe("decision 0128: cheats", () => {
+  test("a key that was revoked, or has lost a model or the cache, gets nothing", async () => {
+    const harness = await start();
+    const { gateway, storage } = harness;
+    const actor = { who: "test" };
+    const asked = { name: "later", project: "default", answerCache: { ttlSeconds: 60, maxMb: 1 } };
+    const made = await createKey(storage, asked, gateway, actor);
+    const refresh = () => harness.clock.until(gateway.keys.refresh());
+    await refresh();
+    playAnswer(harness, "chat");
+    const status = async () => {
+      const { status: code, headers } = await call(harness, "chat", { key: made.key });
+      return [code, headers.get("x-trivium-cached") !== null];
+    };
+    expect([await status(), await status()]).toEqual([
+      [200, false],
+      [200, true],
+    ]);
+    await updateKey(storage, made.id, { answerCache: null }, gateway, actor);
+    await refresh();
+    expect(await status()).toEqual([200, false]);
+    await updateKey(storage, made.id, { answerCache: asked.answerCache, models: ["test/genai"] }, gateway, actor);
+    await refresh();
+    expect(await status()).toEqual([403, false]);
+    await revokeKey(storage, made.id, gateway, actor);
+    await refresh();
+    expect(await status()).toEqual([401, false]);
+  });
+
+  test("a child key cannot turn the cache on", async () => {
+    const harness = await start([{ name: "maker", scopes: ["keys:create"] }]);
+    const refused = await harness.post("/api/v1/keys", { name: "child", cache: CACHE }, secretOf("maker"));
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringContaining("`cache` can only be set by an operator"),
+    ]);
+  });
+
+  test("two equal calls at once both ask the provider, and both responses are whole", async () => {
+    const harness = await start();
+    playStream(harness, "chat");
+    const sent = [harness.send("chat", { stream: true }), harness.send("chat", { stream: true })];
+    const [one, two] = await harness.clock.until(Promise.all(sent.map(({ answer }) => answer)));
+    expect(harness.upstream.requests).toHaveLength(2);
+    expect(withoutIdsAndTimes(one?.text ?? "")).toBe(withoutIdsAndTimes(two?.text ?? "x"));
+    await harness.clock.until(harness.gateway.answerCache.close());
+    expect((await harness.gateway.answerCache.sums("default")).entries).toBe(1);
+  });
+
+  test("a saved cost is no credit, and a hit is in no sum of tokens or money", async () => {
+    const harness = await start([
+      { name: "sums", limits: { requests_per_day: 5, tokens_per_day: 5_000 }, cache: CACHE },
+    ]);
+    const key = secretOf("sums");
+    playAnswer(harness, "chat");
+    const made = await call(harness, "chat", { key });
+    for (let n = 0; n < 4; n++) await call(harness, "chat", { key });
+    const { cost_nano_usd } = await harness.receipt(made);
+    const [sums] = await harness.storage.query(
+      "SELECT COUNT(*) AS calls, SUM(cost_nano_usd) AS cost, SUM(usage_output) AS output FROM receipts",
+    );
+    expect(sums).toEqual({ calls: 5, cost: cost_nano_usd, output: 20 });
+    expect((await call(harness, "chat", { key })).status).toBe(429);
+  });
+
+  test("a hit needs no row before it, and its body is captured", async () => {
+    const harness = await start([{ name: "captured", capture: true, cache: CACHE }], { ledger: { intents: true } });
+    const key = secretOf("captured");
+    playAnswer(harness, "chat");
+    await call(harness, "chat", { key });
+    const hit = await call(harness, "chat", { key });
+    expect(hit.headers.get("x-trivium-cached")).toBe("0");
+    await harness.clock.until(harness.clock.sleep(6_000));
+    const kept = await harness.gateway.captures.read(hit.headers.get("x-trivium-receipt") ?? "");
+    expect(JSON.stringify(kept?.bodies)).toContain("The answer is 42");
+    const intents = await harness.storage.query("SELECT id FROM intents");
+    expect(JSON.stringify(intents)).not.toContain(hit.headers.get("x-trivium-receipt") ?? "none");
+  });
+
+  test("an offer that left the configuration answers no more", async () => {
+    const machine = await makeMachine();
+    const before = await start([], {}, machine);
+    playAnswer(before, "chat");
+    await call(before, "chat");
+    const config = modelsOfEveryDialect(UPSTREAM_URL);
+    const models = (config["models"] as { id: string; offers: object[] }[]).map((model) =>
+      model.id === "test/chat" ? { ...model, offers: [{ provider: "up-chat", model: "another-model" }] } : model,
+    );
+    const after = await start([], { models }, machine);
+    playAnswer(after, "chat");
+    expect((await call(after, "chat")).headers.get("x-trivium-cached")).toBeNull();
   });
 });
 
