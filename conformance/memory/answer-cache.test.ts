@@ -542,6 +542,50 @@ describe("decision 0128: cheats", () => {
   });
 });
 
+describe("decision 0128: embeddings", () => {
+  const vectors = {
+    id: "test/vectors",
+    output_modalities: ["embeddings"],
+    pricings: { prompt: [{ value: 2, unit: "perMTokens", currency: "USD" }] },
+    offers: [{ provider: "up-chat", model: "text-embedding-3-small" }],
+  };
+  const reply = {
+    object: "list",
+    model: "text-embedding-3-small",
+    data: [{ object: "embedding", index: 0, embedding: Array.from({ length: 1536 }, (_, n) => n / 1536) }],
+    usage: { prompt_tokens: 3, total_tokens: 3 },
+  };
+
+  test("equal requests get the stored vectors, and every other field is a miss", async () => {
+    const config = modelsOfEveryDialect(UPSTREAM_URL);
+    const harness = await start([{ name: "limited", limits: { tokens_per_day: 4 }, cache: CACHE }], {
+      models: [...(config["models"] as object[]), vectors],
+    });
+    harness.upstream.play(harness.upstream.json(reply));
+    const ask = async (more: object = {}, key = secretOf("limited")) => {
+      const answer = await harness.post("/v1/embeddings", { model: "test/vectors", input: "hello", ...more }, key);
+      await harness.clock.until(harness.clock.sleep(1));
+      await harness.gateway.answerCache.close();
+      return answer;
+    };
+    const made = await ask();
+    expect(made.status).toBe(200);
+    const hit = await ask();
+    expect([hit.headers.get("x-trivium-cached"), hit.text]).toEqual(["0", made.text]);
+    expect((await ask({ user: "ann" })).headers.get("x-trivium-cached")).toBe("0");
+    const [of, again] = [await harness.receipt(made), await harness.receipt(hit)];
+    expect(again).toMatchObject({ cached: true, cost_nano_usd: 0, saved_nano_usd: of.cost_nano_usd, stop: null });
+    expect(of.cost_nano_usd).toBe(6_000);
+    expect(harness.upstream.requests).toHaveLength(1);
+    for (const more of [{ input: "hellO" }, { input: ["hello"] }, { encoding_format: "base64" }, { later: 1 }]) {
+      expect((await ask(more, TEST_KEY)).headers.get("x-trivium-cached")).toBeNull();
+    }
+    expect((await ask({ dimensions: 5 }, secretOf("limited"))).status).toBe(429);
+    expect((await ask()).headers.get("x-trivium-cached")).toBe("0");
+    expect(harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0, openUpstreams: 0 });
+  });
+});
+
 describe("decision 0128: storage", () => {
   test("two gateways on one storage, and one that restarts, share responses", async () => {
     const machine = await makeMachine();

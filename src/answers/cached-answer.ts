@@ -19,7 +19,8 @@ export interface CachedAnswer {
   readonly model: string;
   readonly upstreamDialect: string;
   readonly lane: Receipt["lane"];
-  readonly stop: Stop;
+  /** Absent if it is none of a conversation. */
+  readonly stop?: Stop | undefined;
   readonly fields: readonly FieldNote[];
   readonly usage: Usage;
   readonly costNanoUsd: number;

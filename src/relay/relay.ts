@@ -44,7 +44,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     keeper: keeperOf(asked, incoming, gateway),
   };
   const found = asked.caching?.found;
-  if (found !== undefined) return replayAnswer(call, found, gateway);
+  if (found !== undefined) return replayAnswer(call, incoming.verb, found, gateway);
   if (incoming.line?.native !== undefined) return relayNativeLine(call, asked.fitted, incoming.line.native, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
   if (saver !== undefined && background) {

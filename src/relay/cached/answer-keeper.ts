@@ -38,9 +38,9 @@ export class AnswerKeeper {
 
   /** The call is settled. `changed`: a guard has changed or stopped something. */
   settled(receipt: Receipt, changed: boolean): void {
-    const { stop, usage, offers, outcome } = receipt;
-    const isWhole =
-      outcome === "ok" && stop !== undefined && WHOLE.has(stop.unified) && receipt.continued === undefined;
+    const { stop, usage, offers, outcome, verb } = receipt;
+    const isEnd = verb === "generate" ? stop !== undefined && WHOLE.has(stop.unified) : stop === undefined;
+    const isWhole = outcome === "ok" && isEnd && receipt.continued === undefined;
     const usesTools = (usage.searches ?? 0) > 0 || usage.tools !== undefined || receipt.unpriced !== undefined;
     if (!isWhole || usesTools || changed || offers.at(-1)?.outcome !== "answered") {
       this.drop();
@@ -79,6 +79,20 @@ export class AnswerKeeper {
       },
       release: () => this.#cache.release(held),
     });
+  }
+
+  /** The chunks of a response, recorded as they are read. Nothing is held of a response that is not read to its end. */
+  *chunks(chunks: Iterator<string, unknown>): Generator<string> {
+    const parts: string[] = [];
+    let length = 0;
+    for (let next = chunks.next(); !next.done; next = chunks.next()) {
+      length += next.value.length;
+      if (length <= MAX_CACHED_CHARACTERS) parts.push(next.value);
+      yield next.value;
+    }
+    if (length > MAX_CACHED_CHARACTERS) return;
+    this.add(parts.join(""));
+    this.ended();
   }
 
   /** Nothing is stored. */

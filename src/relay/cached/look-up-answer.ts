@@ -1,9 +1,6 @@
 import type { CallEstimate } from "../../access/admit.ts";
 import type { Principal } from "../../access/principal.ts";
-import { allowsModel, checkScopes } from "../../access/scopes.ts";
 import type { Billable } from "../../canon/billable.ts";
-import { GatewayError } from "../../canon/error.ts";
-import { describeValue } from "../../dialects/reading/describe-value.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { IncomingCall } from "../call.ts";
@@ -11,12 +8,10 @@ import type { Gateway } from "../gateway.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 import type { AnswerCaching } from "./answer-caching.ts";
 import { answerDigest } from "./answer-digest.ts";
+import { findAnswer } from "./find-answer.ts";
 
-const HEADER = "x-trivium-cache";
-const MODES = ["use", "refresh", "off"] as const;
 /** The digest of a longer request would take too much of a turn of the event loop (S18). */
 const MAX_REQUEST_CHARACTERS = 8 * 1024 * 1024;
-const MEGABYTE = 1024 * 1024;
 
 /** What is known of a request before it is admitted. */
 interface CacheableRequest {
@@ -39,45 +34,27 @@ interface Caller {
   readonly routing: CallRouting;
 }
 
-/** Undefined if the response is neither stored nor looked up. Throws for an unknown `x-trivium-cache`. */
-export async function lookUpAnswer(
+/** The stored response to a text request. */
+export const lookUpAnswer = (
   cacheable: CacheableRequest,
-  request: Caller,
+  caller: Caller,
   gateway: Gateway,
-): Promise<AnswerCaching | undefined> {
-  const { incoming, principal } = request;
-  const settings = principal.answerCache;
-  if (settings === undefined) return undefined;
-  const mode = readMode(incoming.request.headers);
-  if (mode === "off" || !isCacheable(cacheable, request)) return undefined;
-  if (!isAllowed(cacheable, request, gateway)) return undefined;
-  const digest = digestOf(cacheable, request, gateway);
-  const { project } = principal;
-  const place = { project, digest, ttlMs: settings.ttlSeconds * 1000, maxBytes: settings.maxMb * MEGABYTE };
-  const { answerCache } = gateway;
-  const found = mode === "refresh" ? undefined : await answerCache.look(place);
-  if (mode === "use" && found === undefined) answerCache.counts.misses++;
-  // It may come from a fallback model, which this key may not use any more.
-  return { place, found: found !== undefined && allowsModel(principal, found.model) ? found : undefined };
-}
-
-function readMode(headers: Headers): (typeof MODES)[number] {
-  const text = headers.get(HEADER);
-  if (text === null) return "use";
-  const word = text.trim().toLowerCase();
-  const mode = MODES.find((known) => known === word);
-  if (mode !== undefined) return mode;
-  const message = `${HEADER} must be ${MODES.slice(0, -1).join(", ")} or ${MODES.at(-1)}; it is ${describeValue(text)}.`;
-  throw new GatewayError("invalid_request", message, { path: HEADER });
-}
+): Promise<AnswerCaching | undefined> =>
+  findAnswer(
+    {
+      incoming: caller.incoming,
+      principal: caller.principal,
+      estimate: cacheable.estimate,
+      digest: () => (isCacheable(cacheable, caller) ? digestOf(cacheable, caller, gateway) : undefined),
+    },
+    gateway,
+  );
 
 /** Only a response that depends on nothing but its request, and that is text. */
 function isCacheable({ read, fitted, billables }: CacheableRequest, { incoming, principal }: Caller): boolean {
-  const { dialect, verb, connection } = incoming;
+  const { dialect, verb } = incoming;
   const { stored, listed, hostedImages, cached } = dialect;
   if (cached === undefined || verb !== "generate" || billables.length > 0) return false;
-  if (incoming.line !== undefined || incoming.isFollowUp || incoming.isDone || incoming.isOfGuard) return false;
-  if (connection.session !== undefined) return false;
   if (fitted.saver !== undefined || fitted.background || fitted.cache !== undefined) return false;
   if (fitted.fallbacks !== undefined || hostedImages?.read(read.body) !== undefined) return false;
   // What a provider stores can change without the request.
@@ -92,16 +69,6 @@ function isCacheable({ read, fitted, billables }: CacheableRequest, { incoming, 
   if (state === undefined) return true;
   const { keep, background, previous, conversation, references } = state;
   return !keep && !background && previous === undefined && conversation === undefined && references.length === 0;
-}
-
-/** The admission explains why a call is refused. */
-function isAllowed({ estimate }: CacheableRequest, { principal }: Caller, { clock }: Gateway): boolean {
-  try {
-    checkScopes(principal, estimate, clock.wallMs());
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function digestOf(

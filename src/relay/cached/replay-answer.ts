@@ -1,26 +1,37 @@
 import type { FoundAnswer } from "../../answers/answer-cache.ts";
+import type { Receipt } from "../../canon/receipt.ts";
 import { answerHeaders, streamHeaders } from "../answer/answer-headers.ts";
 import { ClientOutput, directBody } from "../answer/client-output.ts";
 import { identifiedResponse } from "../answer/identity-headers.ts";
-import type { Call } from "../call.ts";
+import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { closeCall } from "../settle/close-call.ts";
+import { type AdmittedCall, closeCall } from "../settle/close-call.ts";
 import { freshText } from "./fresh-text.ts";
 
 /** A larger response is sent in parts, at the pace of its client. */
 const PART_CHARACTERS = 64 * 1024;
 
+type ReplayedCall = AdmittedCall & {
+  incoming: Pick<IncomingRequest, "dialect" | "requestId"> & { options?: unknown };
+};
+
 /** Answers a call with a stored response. The call is settled first: it costs nothing and uses no tokens. */
-export async function replayAnswer(call: Call, found: FoundAnswer, gateway: Gateway): Promise<Response> {
+export async function replayAnswer(
+  admitted: ReplayedCall,
+  verb: Receipt["verb"],
+  found: FoundAnswer,
+  gateway: Gateway,
+): Promise<Response> {
   const text = freshText(found, gateway);
-  const { incoming, capture } = call;
-  call.attempt = { target: undefined, lane: { name: found.lane }, notes: [...found.fields], terms: [] };
+  const { incoming, capture } = admitted;
+  const attempt = { target: undefined, lane: { name: found.lane }, notes: [...found.fields], terms: [] };
+  const call = { ...admitted, attempt };
   call.guards?.repeats();
   const { counts } = gateway.answerCache;
   counts.hits++;
   counts.savedNanoUsd += found.costNanoUsd;
   await closeCall(call, gateway, {
-    verb: incoming.verb,
+    verb,
     clientDialect: incoming.dialect.name,
     upstreamDialect: found.upstreamDialect,
     lane: found.lane,
