@@ -266,13 +266,16 @@ describe("decision 0128: what is stored", () => {
       ["responses", { store: true }],
       ["chat", { store: true }],
       ["interactions", { store: true }],
-      ["responses", { tools: [{ type: "web_search" }] }],
+      ["responses", { store: false, tools: [{ type: "web_search" }] }],
+      ["responses", { store: false, tools: [{ type: "mcp", server_label: "s", server_url: "https://mcp.test" }] }],
+      ["genai", { tools: [{ googleSearch: {} }] }],
+      ["messages", { mcp_servers: [{ type: "url", name: "s", url: "https://mcp.test" }] }],
     ];
     for (const [dialect, body] of bodies) {
       for (let n = 0; n < 2; n++) {
         playAnswer(harness, dialect);
         const answer = await call(harness, dialect, { body: body as never, door: "dropin" });
-        expect([dialect, answer.headers.get("x-trivium-cached")]).toEqual([dialect, null]);
+        expect([dialect, answer.status, answer.headers.get("x-trivium-cached")]).toEqual([dialect, 200, null]);
       }
     }
     expect((await harness.gateway.answerCache.sums("default")).entries).toBe(0);

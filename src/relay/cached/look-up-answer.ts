@@ -55,6 +55,7 @@ function isCacheable({ read, fitted, billables }: CacheableRequest, { incoming, 
   const { dialect, verb } = incoming;
   const { stored, listed, hostedImages, cached } = dialect;
   if (cached === undefined || verb !== "generate" || billables.length > 0) return false;
+  if (cached.asksOthers?.(fitted.request.body) === true) return false;
   if (fitted.saver !== undefined || fitted.background || fitted.cache !== undefined) return false;
   if (fitted.fallbacks !== undefined || hostedImages?.read(read.body) !== undefined) return false;
   // What a provider stores can change without the request.
