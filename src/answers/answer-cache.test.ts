@@ -54,20 +54,28 @@ const noise = (bytes: number) => Buffer.from(system.random.bytes(bytes)).toStrin
 function cacheContract(databases: TestDatabases): void {
   describe(`decision 0128: cached responses on ${databases.engine}`, () => {
     let storage: Storage;
+    let url: string;
     beforeEach(async () => {
-      storage = await openStorage(await databases.withTables(), system.clock);
+      url = await databases.withTables();
+      storage = await openStorage(url, system.clock);
       // The first query of a new connection may take longer than a call waits.
       await totalCachedAnswers(storage);
     });
     afterAll(() => databases.clear());
 
-    test("two instances share responses, and one that opens the storage again finds them", async () => {
+    test("two instances, each with a connection of its own, share responses, which outlive the first", async () => {
       await keep(open(storage), at("a"), "hello");
       expect(await look(open(storage), at("a"))).toMatchObject({ text: "hello", ageSeconds: 0, costNanoUsd: 7 });
       expect(await look(open(storage), at("a", { project: "other" }))).toBeUndefined();
       const [row] = await storage.query("SELECT content FROM cached_answers");
       expect(Buffer.from(row?.["content"] as Uint8Array).includes("hello")).toBe(false);
+      const second = await openStorage(url, system.clock);
+      await totalCachedAnswers(second);
+      await keep(open(storage), at("b"), "from the first");
+      expect(await look(open(second), at("b"))).toMatchObject({ text: "from the first" });
       await storage.close();
+      expect(await look(open(second), at("a"))).toMatchObject({ text: "hello" });
+      await second.close();
     });
 
     test("a response that was sealed with another key is a miss", async () => {
