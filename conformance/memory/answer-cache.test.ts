@@ -124,10 +124,19 @@ describe("decision 0128: equal requests get the stored response", () => {
     await harness.clock.until(sent.response);
     await harness.clock.until(harness.clock.sleep(1_000));
     const early = sent.text.length;
+    expect(harness.gateway.runningCalls).toBe(1);
+    expect(harness.gateway.memory.held).toBeGreaterThan(made.text.length / 2);
     sent.goOn();
     const hit = await harness.clock.until(sent.answer);
     expect(withoutIdsAndTimes(hit.text)).toBe(withoutIdsAndTimes(made.text));
     expect(early).toBeLessThan(made.text.length / 2);
+    expect(harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0 });
+    const gone = harness.send("chat", { stream: true, readsChunks: 1 });
+    await harness.clock.until(gone.response);
+    gone.disconnect();
+    await harness.clock.until(harness.clock.sleep(1_000));
+    expect(harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0 });
+    expect((await harness.receipts()).map(({ cached }) => cached)).toEqual([false, true, true]);
   });
 
   test("nothing is stored or looked up without a setting, and an unknown header value is not read", async () => {
@@ -356,6 +365,21 @@ describe("decision 0128: who gets a stored response", () => {
     const other = await ask("bob");
     expect(other.headers.get("x-trivium-cached")).not.toBeNull();
     expect((await harness.receipt(other)).end_user).toBe("bob");
+  });
+
+  test.each([
+    ["genai", { "x-goog-api-client": "google-genai-sdk/1.0" }],
+    ["messages", { "anthropic-beta": "output-128k-2025-02-19" }],
+    ["chat", { "x-trivium-strict": "true" }],
+    ["chat", { "x-trivium-survive": "true" }],
+    ["responses", { "x-trivium-routing": '{"provider":{"fallback":"false"}}' }],
+  ] as const)("%s: a header that changes what a client gets is a miss", async (dialect, headers) => {
+    const harness = await start();
+    playAnswer(harness, dialect);
+    await call(harness, dialect);
+    const other = await call(harness, dialect, { headers: headers as Record<string, string> });
+    expect([other.status, other.headers.get("x-trivium-cached")]).toEqual([200, null]);
+    expect((await call(harness, dialect)).headers.get("x-trivium-cached")).toBe("0");
   });
 
   test("traits that a narrower key requires make another digest", async () => {

@@ -1,9 +1,9 @@
 import type { FoundAnswer } from "../../answers/answer-cache.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { answerHeaders, streamHeaders } from "../answer/answer-headers.ts";
-import { ClientOutput, directBody } from "../answer/client-output.ts";
+import { ClientOutput, directBody, streamedBody } from "../answer/client-output.ts";
 import { identifiedResponse } from "../answer/identity-headers.ts";
-import type { Call, IncomingRequest } from "../call.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { type AdmittedCall, closeCall } from "../settle/close-call.ts";
 import { freshText } from "./fresh-text.ts";
@@ -15,7 +15,10 @@ type ReplayedCall = AdmittedCall & {
   incoming: Pick<IncomingRequest, "dialect" | "requestId"> & { options?: unknown };
 };
 
-/** Answers a call with a stored response. The call is settled first: it costs nothing and uses no tokens. */
+/**
+ * Answers a call with a stored response, which costs nothing and uses no tokens. The end of it is sent when the call's row is
+ * committed. Until a large one is sent, the call keeps its place among the calls in flight and its memory.
+ */
 export async function replayAnswer(
   admitted: ReplayedCall,
   verb: Receipt["verb"],
@@ -23,16 +26,54 @@ export async function replayAnswer(
   gateway: Gateway,
 ): Promise<Response> {
   const text = freshText(found, gateway);
-  const { incoming, capture } = admitted;
+  const { client } = admitted;
   const attempt = { target: undefined, lane: { name: found.lane }, notes: [...found.fields], terms: [] };
   const call = { ...admitted, attempt };
   call.guards?.repeats();
   const { counts } = gateway.answerCache;
   counts.hits++;
   counts.savedNanoUsd += found.costNanoUsd;
-  await closeCall(call, gateway, {
+  const firstContentAtMs = gateway.clock.nowMs();
+  const headers = () => headersOf(call, found);
+  if (text.length > PART_CHARACTERS) {
+    const body = streamedBody(client, async (controller) => {
+      const output = new ClientOutput(client, gateway, undefined, call.timer);
+      output.commit(controller, true);
+      await sendParts(text, output, () => settleReplay(call, verb, found, firstContentAtMs, gateway));
+      call.capture?.answered(text);
+    });
+    return identifiedResponse(body, headers());
+  }
+  await settleReplay(call, verb, found, firstContentAtMs, gateway);
+  call.capture?.answered(text);
+  if (!call.stream) return identifiedResponse(text, headers());
+  const body = directBody(client, (controller) => {
+    client.answerBegun = true;
+    controller.write(text);
+    controller.close();
+  });
+  return identifiedResponse(body, headers());
+}
+
+function headersOf(call: ReplayedCall, { ageSeconds }: FoundAnswer): Record<string, string> {
+  const { dialect, options } = call.incoming;
+  const headers = call.stream
+    ? streamHeaders(call, dialect.http.streamType(options))
+    : answerHeaders(call, "application/json");
+  headers["x-trivium-cached"] = String(ageSeconds);
+  return headers;
+}
+
+const settleReplay = (
+  call: ReplayedCall,
+  verb: Receipt["verb"],
+  found: FoundAnswer,
+  firstContentAtMs: number,
+  gateway: Gateway,
+): Promise<void> =>
+  closeCall(call, gateway, {
     verb,
-    clientDialect: incoming.dialect.name,
+    clientDialect: call.incoming.dialect.name,
     upstreamDialect: found.upstreamDialect,
     lane: found.lane,
     outcome: call.client.disconnected ? "client_gone" : "ok",
@@ -41,43 +82,32 @@ export async function replayAnswer(
     source: "measured",
     pricings: {},
     stop: found.stop,
-    firstContentAtMs: gateway.clock.nowMs(),
+    firstContentAtMs,
     cached: found,
   });
-  capture?.answered(text);
-  const headers = call.stream
-    ? streamHeaders(call, incoming.dialect.http.streamType(incoming.options))
-    : answerHeaders(call, "application/json");
-  headers["x-trivium-cached"] = String(found.ageSeconds);
-  if (!call.stream) return identifiedResponse(text, headers);
-  const body = directBody(call.client, (controller) => {
-    if (text.length > PART_CHARACTERS) {
-      const output = new ClientOutput(call.client, gateway, undefined);
-      output.commit(controller, true);
-      return sendParts(text, output, call);
-    }
-    call.client.answerBegun = true;
-    controller.write(text);
-    controller.close();
-    return undefined;
-  });
-  return identifiedResponse(body, headers);
-}
 
 const NOTHING_USED = { input: 0, output: 0 };
 
-async function sendParts(text: string, output: ClientOutput, { client }: Pick<Call, "client">): Promise<void> {
+/** Sends all but the last part, settles the call, and sends that. */
+async function sendParts(text: string, output: ClientOutput, settle: () => Promise<void>): Promise<void> {
+  let at = 0;
   try {
-    for (let at = 0; at < text.length && !client.disconnected; ) {
-      let end = Math.min(text.length, at + PART_CHARACTERS);
-      // Not between the halves of a character.
-      if (isHighSurrogate(text.charCodeAt(end - 1))) end++;
+    for (let end = endOfPart(text, at); end < text.length; end = endOfPart(text, at)) {
       await output.sendText(text.slice(at, end));
       at = end;
     }
-  } finally {
-    output.close();
+    await settle();
+  } catch (thrown) {
+    output.breakOff();
+    throw thrown;
   }
+  await output.sendText(text.slice(at));
+  output.close();
 }
 
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+/** Not between the halves of a character. */
+function endOfPart(text: string, from: number): number {
+  const end = Math.min(text.length, from + PART_CHARACTERS);
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code <= 0xdbff ? end + 1 : end;
+}

@@ -203,6 +203,8 @@ async function admitFound<
       ? { fitted, sent: principal.capture === true ? kind.sent(read) : undefined, refusal: undefined }
       : await guarded(kind, { read, fitted, request, guards }, gateway);
   const isSame = left.fitted === fitted && !guards?.hasChanged(undefined);
+  // Before the admission, which a refusal would not release.
+  if (isSame) entered.memory.add(caching.found?.text.length ?? 0);
   const admission = await entered.entry.admitShared(
     isSame || left.refusal !== undefined ? { ...estimate, ...USES_NOTHING } : estimate,
   );
