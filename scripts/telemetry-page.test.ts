@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DeliveryCounts } from "../src/alerts/delivery-counts.ts";
 import { alertFamilies } from "../src/app/metrics/alert-families.ts";
+import { answerCacheFamilies } from "../src/app/metrics/answer-cache-families.ts";
 import { exportFamilies } from "../src/app/metrics/export-families.ts";
 import { gatewayFamilies } from "../src/app/metrics/gateway-families.ts";
 import { objectFamilies } from "../src/app/metrics/object-families.ts";
@@ -35,6 +36,7 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
       0,
     ),
     ...exportFamilies({ states: () => [], counts: new Map([["a", { rows: 0, files: 0, failures: 0 }]]) }),
+    ...answerCacheFamilies(gateway.answerCache),
     ...processFamilies(0),
     new LoopLag().family(),
     { name: "trivium_telemetry_dropped_total", type: "counter" as const },

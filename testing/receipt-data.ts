@@ -18,6 +18,9 @@ export interface ReceiptData {
   tags: string[];
   usage: Record<string, number | null>;
   usage_source: string;
+  cached: boolean;
+  saved_nano_usd: number;
+  cached_answer: { receipt: string; age_seconds: number; usage: Record<string, unknown> } | null;
   reported: Record<string, number | null> | null;
   usage_corrections: string[];
   price_rule: string;

@@ -82,6 +82,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     admissions: undefined as never,
     files: undefined as never,
     answers: undefined as never,
+    answerCache: undefined as never,
     storedConversations: undefined as never,
     objects: undefined as never,
     uploads: undefined as never,

@@ -63,6 +63,12 @@ function Facts({ call }: { call: ReceiptDetail }) {
         {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
       </Fact>
       <Fact name="Cost">{money(call.cost_nano_usd)}</Fact>
+      {call.cached_answer !== null && (
+        <Fact name="Cached response">
+          <a href={`/calls/${call.cached_answer.receipt}`}>{call.cached_answer.age_seconds} s old</a>
+          <span class="muted"> saved {money(call.saved_nano_usd)}</span>
+        </Fact>
+      )}
       {call.batch !== null && (
         <Fact name="Batch">
           <a href={`/batches/${call.batch.id}`}>{call.batch.id}</a>

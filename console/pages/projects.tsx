@@ -6,7 +6,15 @@ import { PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { FormProblem, LimitFields, PartLimitFields, partLimitsOf, useSending } from "../parts/key-forms.tsx";
+import {
+  CacheFields,
+  cacheOf,
+  FormProblem,
+  LimitFields,
+  PartLimitFields,
+  partLimitsOf,
+  useSending,
+} from "../parts/key-forms.tsx";
 import { Spend } from "../parts/spend.tsx";
 import { useData } from "../parts/use-data.ts";
 import { budgetsOf, rateWords, readLimits } from "../state/limits.ts";
@@ -32,6 +40,7 @@ function ProjectForm({
           limits,
           ...partLimitsOf(form),
           ...(megabytes === "" ? {} : { project_mb: Number(megabytes) }),
+          ...cacheOf(form),
         });
       const status = form.get("suspended") === null ? "active" : "suspended";
       const project_mb = megabytes === "" ? null : Number(megabytes);
@@ -41,6 +50,7 @@ function ProjectForm({
         ...partLimitsOf(form, item),
         status,
         project_mb,
+        ...cacheOf(form, item),
       });
     },
     () => {
@@ -67,6 +77,7 @@ function ProjectForm({
           Storage for files and batches in MB (empty for the default)
           <input name="project_mb" type="number" min="0" step="any" defaultValue={item?.project_mb ?? ""} />
         </label>
+        <CacheFields cache={item?.cache} />
         {item !== undefined && (
           <label class="check">
             <input type="checkbox" name="suspended" defaultChecked={item.status === "suspended"} />

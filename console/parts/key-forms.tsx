@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { change } from "../api/client.ts";
+import { change, session } from "../api/client.ts";
 import type { CreatedKey, Key, Project, RotatedKey } from "../api/types.ts";
 import { full } from "../format/time.ts";
 import { LIMIT_NAMES, LIMITS, patternLines, readLimits, readPatterns } from "../state/limits.ts";
@@ -110,6 +110,31 @@ const CaptureField = ({ isOn = false }: { isOn?: boolean }) => (
   </label>
 );
 
+/** Only admins may set it. */
+export const CacheFields = ({ cache }: { cache: Key["cache"] | undefined }) =>
+  session.value?.role !== "admin" ? null : (
+    <fieldset class="fields">
+      <legend>Cache of responses (empty for none)</legend>
+      <label>
+        Seconds that a response is used
+        <input name="cache_ttl" type="number" min="1" step="1" defaultValue={cache?.ttl_seconds ?? ""} />
+      </label>
+      <label>
+        Space of the project in MB
+        <input name="cache_mb" type="number" min="1" step="1" defaultValue={cache?.max_mb ?? ""} />
+      </label>
+    </fieldset>
+  );
+
+/** Empty if nobody may set it here, or if a new key or project has none. */
+export function cacheOf(form: FormData, item?: Pick<Key, "cache">): object {
+  const given = ["cache_ttl", "cache_mb"].map((name) => String(form.get(name) ?? ""));
+  const isEmpty = given.every((text) => text === "");
+  if (!form.has("cache_ttl") || (isEmpty && item?.cache == null)) return {};
+  const [ttl_seconds, max_mb] = given.map((text) => (text === "" ? undefined : Number(text)));
+  return { cache: isEmpty ? null : { ttl_seconds, max_mb } };
+}
+
 const UnpricedField = ({ policy }: { policy: "refuse" | "mark" | null | undefined }) => (
   <label>
     Usage without a known price
@@ -141,6 +166,7 @@ function keyOf(form: FormData): object {
     ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
     limits: readLimits(form),
     ...partLimitsOf(form),
+    ...cacheOf(form),
   };
 }
 
@@ -195,6 +221,7 @@ export function CreateKey({
         <UnpricedField policy={null} />
         <LimitFields />
         <PartLimitFields />
+        <CacheFields cache={null} />
         <FormProblem error={error} />
         <footer>
           <button type="submit" class="main" disabled={busy}>
@@ -217,6 +244,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         billing: { unpriced: policyOf(form) },
         limits: readLimits(form, item.limits),
         ...partLimitsOf(form, item),
+        ...cacheOf(form, item),
       }),
     () => {
       onDone();
@@ -242,6 +270,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         <UnpricedField policy={item.billing.unpriced} />
         <LimitFields limits={item.limits} />
         <PartLimitFields item={item} />
+        <CacheFields cache={item.cache} />
         <FormProblem error={error} />
         <footer>
           <button type="submit" class="main" disabled={busy}>

@@ -46,6 +46,7 @@ export default defineConfig({
           page("Batches", "batches"),
           page("Live connections", "live"),
           page("Talk to a model", "talk"),
+          page("Cache of responses", "answer-cache"),
           page("Caches", "caches"),
           page("Images and videos", "media"),
           page("Speech", "speech"),

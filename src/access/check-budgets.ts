@@ -27,6 +27,8 @@ export interface CostEstimate {
   maxCostNanoUsd?: number | undefined;
   /** Of the estimated tokens, those that do not depend on the length of the response; absent: all of them. */
   leastTokens?: number | undefined;
+  /** It uses no tokens and costs nothing, so that an exhausted limit of either does not refuse it. */
+  isFree?: boolean | undefined;
 }
 
 /**
@@ -59,6 +61,7 @@ function checkEachBudget(bound: Bound, call: CostEstimate, nowMs: number): void 
   const needed = isAlone ? call.estimatedCostNanoUsd : reservedFor(call);
   for (const budget of budgets) {
     const { measure, limit } = budget;
+    if (call.isFree && measure !== "requests") continue;
     if (!isMoney(measure)) {
       checkDay(bound, budget, call, nowMs);
       continue;

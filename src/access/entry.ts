@@ -340,7 +340,7 @@ export class LimitedEntry implements Entry, Admission {
 
   #checkAt(bound: Bound, call: CallEstimate, takenMs: number): void {
     checkBudgets(bound, call, this.atMs);
-    if (bound.tokensPerMinute === undefined) return;
+    if (bound.tokensPerMinute === undefined || call.isFree) return;
     checkTokens(bound, this.#tokensAt(bound, call), takenMs, this.atMs, !this.#isCounted);
   }
 

@@ -1,5 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import { readAnswerCache } from "../canon/settings/answer-cache-settings.ts";
 import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
 import { readKeyRouting } from "./key-routing.ts";
@@ -22,6 +23,7 @@ const BOUNDS = [
   "provider_objects",
   "objects",
   "billing",
+  "cache",
   ...PART_FIELDS,
 ];
 
@@ -52,6 +54,7 @@ export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyReq
     routing: routing === undefined ? undefined : readKeyRouting(routing),
     billing: readBilling(input, false),
     partLimits: readPartLimits(readPartChange(input)),
+    answerCache: readAnswerCache(input.object("cache")),
   });
 }
 
@@ -74,5 +77,6 @@ export function readKeyUpdate(body: unknown): KeyUpdate {
     routing: input.object("routing"),
     billing: readBilling(input, true),
     partLimits: readPartChange(input),
+    answerCache: input.isNull("cache") ? null : readAnswerCache(input.object("cache")),
   });
 }

@@ -1,5 +1,6 @@
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import type { Sharing } from "../canon/ownership.ts";
+import { type AnswerCacheView, answerCacheView } from "../canon/settings/answer-cache-settings.ts";
 import type { StoredKey } from "../storage/tables/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { limitsView } from "./limits.ts";
@@ -38,6 +39,8 @@ export interface KeyView extends PartLimitsView {
   objects: Sharing | null;
   /** `null`: its project, the gateway or its budget decides. */
   billing: { unpriced: UnpricedPolicy | null };
+  /** `null`: its parent key or its project decides. */
+  cache: AnswerCacheView | null;
   expires_at: string | null;
   /** `null` for a configured key. */
   created_at: string | null;
@@ -73,6 +76,7 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     provider_objects: key.providerObjects === true,
     objects: key.objects ?? null,
     billing: { unpriced: key.unpriced ?? null },
+    cache: answerCacheView(key.answerCache),
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,

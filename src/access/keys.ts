@@ -4,6 +4,7 @@ import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
+import type { AnswerCacheSettings } from "../canon/settings/answer-cache-settings.ts";
 import { checkTags, unionOfTags } from "../canon/tags.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import {
@@ -105,6 +106,7 @@ export async function createKey(
     objects: request.objects,
     unpriced: request.billing?.unpriced ?? maker?.unpriced,
     partLimits: partColumn(request.partLimits),
+    answerCache: request.answerCache,
     hash,
     hint,
     createdAtMs: nowMs,
@@ -112,7 +114,8 @@ export async function createKey(
   });
   if (maker !== undefined) {
     checkSubset(principalOf(stored), maker);
-    if (stored.capture) throw onlyOperators();
+    if (stored.capture) throw onlyOperators("capture", "it decides whether bodies are kept");
+    if (stored.answerCache) throw onlyOperators("cache", "it decides whether responses are kept");
   }
   await storage.transaction(async (queries) => {
     if (maker !== undefined) await checkMaker(queries, maker);
@@ -132,14 +135,8 @@ const partColumn = (limits: PartLimits | undefined): StoredKey["partLimits"] => 
   return stored && { ...stored };
 };
 
-const onlyOperators = (): GatewayError =>
-  new GatewayError(
-    "forbidden",
-    "`capture` can only be set by an operator, because it decides whether bodies are kept.",
-    {
-      path: "capture",
-    },
-  );
+const onlyOperators = (path: string, why: string): GatewayError =>
+  new GatewayError("forbidden", `\`${path}\` can only be set by an operator, because ${why}.`, { path });
 
 /** The first key of a project creates it, so its id must be valid. */
 async function checkProject(queries: Queries, id: string): Promise<void> {
@@ -207,6 +204,7 @@ export interface KeyUpdate
   networks?: readonly string[] | null;
   objects?: Sharing | null;
   billing?: { unpriced?: UnpricedPolicy | null };
+  answerCache?: AnswerCacheSettings | null;
 }
 
 /** Changes the key of that id, or the only valid key of that name. */
@@ -242,7 +240,7 @@ async function makerNow(queries: Queries, maker: StoredKey): Promise<Principal> 
 /** The fields that no update changes. */
 function fixedIn(key: StoredKey): Omit<StoredKey, keyof KeyChange> {
   const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...rest } = key;
-  const { tags, capture, providerObjects, objects, unpriced, partLimits, ...fixed } = rest;
+  const { tags, capture, providerObjects, objects, unpriced, partLimits, answerCache, ...fixed } = rest;
   return fixed;
 }
 
@@ -269,6 +267,7 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
       update.partLimits === undefined
         ? key.partLimits
         : partColumn(changePartLimits(readPartLimits(key.partLimits), update.partLimits)),
+    answerCache: (update.answerCache === undefined ? key.answerCache : update.answerCache) ?? undefined,
   });
 }
 

@@ -171,7 +171,7 @@ export class KnownKeys {
   #levelOf(id: string): Surroundings["project"] {
     const stored = this.#projects.get(id);
     if (stored === undefined || this.#levels.has(id)) return this.#levels.get(id);
-    const { name, limits, discounts, providerObjects, objects, unpriced } = stored;
+    const { name, limits, discounts, providerObjects, objects, unpriced, answerCache } = stored;
     const level = {
       id,
       name,
@@ -181,6 +181,7 @@ export class KnownKeys {
       objects,
       unpriced,
       partLimits: readPartLimits(stored.partLimits),
+      answerCache,
     };
     this.#levels.set(id, level);
     return level;

@@ -6,6 +6,7 @@ import { addRequirements } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import { NO_PREFERENCE } from "../canon/preference.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
+import type { AnswerCacheSettings } from "../canon/settings/answer-cache-settings.ts";
 import { unionOfTags } from "../canon/tags.ts";
 import type { KeySettings, StoredKey } from "../storage/tables/keys.ts";
 import type { Discounts } from "./discounts.ts";
@@ -53,6 +54,7 @@ interface ProjectSurroundings extends Pick<Level, "id" | "name" | "limits"> {
   objects?: Sharing | undefined;
   unpriced?: UnpricedPolicy | undefined;
   partLimits?: PartLimits | undefined;
+  answerCache?: AnswerCacheSettings | undefined;
 }
 
 /** The context of a key: its parent, its project, and the gateway's limits. */
@@ -102,9 +104,19 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway, gatewayP
     providerObjects: mayNameObjects(key, { maker, project }) ? true : undefined,
     privateObjects: isPrivate(key, { maker, project }) ? true : undefined,
     discounts: project?.discounts,
+    answerCache: cacheOf(key.answerCache ?? maker?.answerCache, project?.answerCache),
     unpriced: strictestPolicy(key.unpriced, maker?.unpriced, project?.unpriced),
     maker,
   });
+}
+
+/** Keys may have their own time. The space is that of the project, which all of its keys share. */
+function cacheOf(
+  own: AnswerCacheSettings | undefined,
+  project: AnswerCacheSettings | undefined,
+): AnswerCacheSettings | undefined {
+  if (own === undefined || project === undefined) return own ?? project;
+  return { ttlSeconds: own.ttlSeconds, maxMb: project.maxMb };
 }
 
 /** A child key loses what its parent loses (S05); what a project allows, all of its keys may do. */

@@ -1,12 +1,16 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import { readAnswerCache } from "../canon/settings/answer-cache-settings.ts";
 import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
 import { PART_FIELDS, readPartChange } from "./parts/part-input.ts";
 import { readPartLimits } from "./parts/part-limits.ts";
 import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
-const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "project_mb", "billing", ...PART_FIELDS];
+const FIELDS = [
+  ...["name", "limits", "discounts", "provider_objects", "objects", "project_mb", "billing", "cache"],
+  ...PART_FIELDS,
+];
 
 /** Reads the JSON description of a new project. */
 export function readProjectRequest(body: unknown): ProjectRequest {
@@ -24,6 +28,7 @@ export function readProjectRequest(body: unknown): ProjectRequest {
     projectMb: input.number("project_mb"),
     billing: readBilling(input, false),
     partLimits: readPartLimits(readPartChange(input)),
+    answerCache: readAnswerCache(input.object("cache")),
   });
 }
 
@@ -40,6 +45,7 @@ export function readProjectUpdate(body: unknown): ProjectUpdate {
     projectMb: input.isNull("project_mb") ? null : input.number("project_mb"),
     billing: readBilling(input, true),
     partLimits: readPartChange(input),
+    answerCache: input.isNull("cache") ? null : readAnswerCache(input.object("cache")),
   });
 }
 

@@ -3,6 +3,11 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
+import {
+  type AnswerCacheSettings,
+  type AnswerCacheView,
+  answerCacheView,
+} from "../canon/settings/answer-cache-settings.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import { selectKeysOfProject } from "../storage/tables/keys.ts";
 import {
@@ -31,7 +36,9 @@ import {
 /** A project to create; the name defaults to the id. */
 export interface ProjectRequest
   extends Pick<StoredProject, "id">,
-    Partial<Pick<StoredProject, "name" | "limits" | "discounts" | "providerObjects" | "objects" | "projectMb">> {
+    Partial<
+      Pick<StoredProject, "name" | "limits" | "discounts" | "providerObjects" | "objects" | "projectMb" | "answerCache">
+    > {
   billing?: { unpriced?: UnpricedPolicy };
   partLimits?: PartLimits;
 }
@@ -45,6 +52,8 @@ export interface ProjectUpdate
   status?: "active" | "suspended";
   /** `null`: the gateway's setting. */
   projectMb?: number | null;
+  /** `null`: its keys decide. */
+  answerCache?: AnswerCacheSettings | null;
   billing?: { unpriced?: UnpricedPolicy | null };
 }
 
@@ -63,6 +72,8 @@ export interface ProjectView extends PartLimitsView {
   project_mb: number | null;
   /** `null`: its keys, the gateway or budgets decide. */
   billing: { unpriced: UnpricedPolicy | null };
+  /** `null`: its keys decide. */
+  cache: AnswerCacheView | null;
   /** `null` for a configured project. */
   created_at: string | null;
 }
@@ -79,6 +90,7 @@ export const projectView = (project: StoredProject): ProjectView => ({
   objects: project.objects ?? "project",
   project_mb: project.projectMb ?? null,
   billing: { unpriced: project.unpriced ?? null },
+  cache: answerCacheView(project.answerCache),
   created_at: new Date(project.createdAtMs).toISOString(),
 });
 
@@ -98,6 +110,7 @@ export function configuredProjects(keys: readonly StaticKey[], stored: readonly 
     objects: "project",
     project_mb: null,
     billing: { unpriced: null },
+    cache: null,
   } as const;
   return Array.from(named, (id) => ({ id, from: "file", name: id, ...shared, ...settings }));
 }
@@ -125,6 +138,7 @@ export async function createProject(
     objects: request.objects,
     projectMb: checkMegabytes(request.projectMb),
     partLimits: partColumn(request.partLimits),
+    answerCache: request.answerCache,
   });
   await storage.transaction(async (queries) => {
     if (!(await insertProject(queries, project))) throw isTaken(id, await selectProject(queries, id));
@@ -177,6 +191,7 @@ export function updateProject(
         update.partLimits === undefined
           ? project.partLimits
           : partColumn(changePartLimits(readPartLimits(project.partLimits), update.partLimits)),
+      answerCache: (update.answerCache === undefined ? project.answerCache : update.answerCache) ?? undefined,
     });
     await change(queries, project, changed, "project.update", sources, actor);
     return changed;

@@ -88,7 +88,7 @@ function watchSteps({ clock, log, admissions, keys }: Gateway, storage: Storage,
 
 /** Removes expired data, now and every ten minutes. */
 function sweepRegularly(
-  { files, answers, objects, captures, refusals, unpriced, log, clock }: Gateway,
+  { files, answers, answerCache, objects, captures, refusals, unpriced, log, clock }: Gateway,
   operations: Operations,
 ): Cancel {
   const sweep = () => {
@@ -96,6 +96,7 @@ function sweepRegularly(
       files.sweep(clock.nowMs()),
       operations.sweep(),
       answers.sweep(),
+      answerCache.sweep(),
       objects.sweep(),
       captures.sweep(),
       refusals.sweep(),

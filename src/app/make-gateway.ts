@@ -2,6 +2,7 @@ import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
 import type { Level } from "../access/level.ts";
 import { SharedLimits } from "../access/shared-limits.ts";
+import { AnswerCache } from "../answers/answer-cache.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import { StoredConversations } from "../answers/stored-conversations.ts";
@@ -224,6 +225,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     partialUploads: new PartialUploads(uploading),
     storedConversations,
     answers: new Answers({ ...storing, conversations: storedConversations, limits: config.responses }),
+    answerCache: new AnswerCache({ storage, clock, sealer, onProblem: (err, what) => log.warn({ err }, what) }),
     background: new BackgroundLeases({
       storage,
       clock,

@@ -162,6 +162,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   // Rows first: when calls and background work have stopped, nothing that may hang comes between rows and the storage.
   parts.add("refusal counts", () => gateway.refusals.close());
   parts.add("captured bodies", () => gateway.captures.close());
+  parts.add("cached responses", () => gateway.answerCache.close());
   parts.add("ledger", () => gateway.ledger.close(), { withinMs: OUTER_STOP_MS });
   parts.add("key usage", () => gateway.keys.writeUsed());
   parts.add("settlement", () => settled(gateway), { withinMs: OUTER_STOP_MS });

@@ -90,6 +90,20 @@ export interface BatchPosition {
   customId: string;
 }
 
+/** The stored response that answered a call. */
+export interface CachedAnswer {
+  /** The receipt of the call that it was stored for. */
+  receipt: string;
+  ageSeconds: number;
+  /** What that call cost. */
+  savedNanoUsd: number;
+  /** What that call used. This one used nothing. */
+  usage: Usage;
+}
+
+/** The price rule of calls that a stored response has answered. */
+export const ANSWERED_FROM_CACHE = "answered from the cache";
+
 /** What happened to one call. The ledger keeps it; `GET /api/v1/generation?id=` shows it. */
 export interface Receipt {
   id: string;
@@ -133,6 +147,8 @@ export interface Receipt {
   require?: Requirements;
   /** What guards found in the request and the response. Absent if none looked at it. */
   guards?: readonly GuardVerdict[];
+  /** Present if a stored response answered. Such a call uses and costs nothing. */
+  cached?: CachedAnswer;
   /** A second offer was called while the first was still running. */
   hedged?: true;
   fields: FieldNote[];

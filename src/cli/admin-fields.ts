@@ -1,4 +1,5 @@
 import { withoutAbsent } from "../base/without-absent.ts";
+import { type AnswerCacheSettings, answerCacheView } from "../canon/settings/answer-cache-settings.ts";
 
 interface Fields {
   expiresAtMs?: number | null;
@@ -6,13 +7,15 @@ interface Fields {
   routing?: object;
   /** As the Admin API spells them. */
   partLimits?: object | undefined;
+  answerCache?: AnswerCacheSettings | null | undefined;
 }
 
 /** The fields of a key or a project as the Admin API spells them: in snake case, and `expiresAtMs` as `expires_at`. */
-export function adminFields({ expiresAtMs, limits, routing, partLimits, ...rest }: Fields): object {
+export function adminFields({ expiresAtMs, limits, routing, partLimits, answerCache, ...rest }: Fields): object {
   return {
     ...snakeKeys(rest),
     ...partLimits,
+    ...(answerCache === undefined ? {} : { cache: answerCacheView(answerCache ?? undefined) }),
     ...withoutAbsent({
       limits: limits === undefined ? undefined : snakeKeys(limits),
       routing: routing === undefined ? undefined : snakeKeys(routing),

@@ -152,6 +152,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("files", "list | delete ID", "list and delete uploaded files", () =>
         import("./commands/files.ts").then(({ files }) => files),
       ),
+      list("cache", "show --project P | clear --project P", "show and clear the cached responses of a project", () =>
+        import("./answer-cache/cache.ts").then(({ cache }) => cache),
+      ),
       list("caches", "list | delete ID", "list and delete caches at providers", () =>
         import("./commands/caches.ts").then(({ caches }) => caches),
       ),

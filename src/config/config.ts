@@ -7,6 +7,7 @@ import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { Role } from "../canon/role.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
+import type { AnswerCacheSettings } from "../canon/settings/answer-cache-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { DEFAULT_LIVE } from "./default-live.ts";
 import type { ExportFormat } from "./export-format.ts";
@@ -318,6 +319,8 @@ export interface StaticKeySettings {
   providerObjects?: boolean;
   /** Who can access the objects it stores. */
   objects?: Sharing;
+  /** Responses to its requests answer equal requests. */
+  answerCache?: AnswerCacheSettings;
   /** How its requests for something without a known price are handled. */
   unpriced?: UnpricedPolicy;
   /** Default routing of its calls. */

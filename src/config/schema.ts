@@ -7,6 +7,7 @@ import { LIVE_DIALECT_NAMES, PROTOCOL_NAMES, UPSTREAM_DIALECT_NAMES } from "../c
 import { GUARD_DIRECTIONS } from "../canon/guard/guard-verdict.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { ROLES } from "../canon/role.ts";
+import { MAX_CACHE_MB, MAX_TTL_SECONDS } from "../canon/settings/answer-cache-settings.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { DURATION_PATTERN } from "./duration.ts";
 import { EXPORT_FORMATS } from "./export-format.ts";
@@ -106,6 +107,15 @@ const ToolPrices = Type.Array(
 );
 
 const BillingFile = Type.Object({ unpriced: Type.Optional(Type.Enum(UNPRICED_POLICIES)) }, closed);
+
+/** Responses of a key that answer equal requests. */
+const AnswerCacheFile = Type.Object(
+  {
+    ttl_seconds: Type.Integer({ minimum: 1, maximum: MAX_TTL_SECONDS }),
+    max_mb: Type.Integer({ minimum: 1, maximum: MAX_CACHE_MB }),
+  },
+  closed,
+);
 
 const Modalities = Type.Array(
   Type.Enum(["text", "image", "video", "audio", "file", "embeddings", "rerank", "transcription", "moderation"]),
@@ -216,6 +226,7 @@ const KeyFile = Type.Object(
     provider_objects: Type.Optional(Type.Boolean()),
     objects: Type.Optional(Type.Enum([...SHARING])),
     billing: Type.Optional(BillingFile),
+    cache: Type.Optional(AnswerCacheFile),
     routing: Type.Optional(KeyRoutingFile),
   },
   closed,

@@ -256,6 +256,7 @@ function toKey({
   routing,
   provider_objects: providerObjects,
   billing,
+  cache,
   ...same
 }: KeyFile): StaticKeySettings {
   return {
@@ -270,6 +271,7 @@ function toKey({
       providerObjects,
       routing: routing && toRoutingSettings(routing),
       unpriced: billing?.unpriced,
+      answerCache: cache && camelKeys(cache),
     }),
   };
 }

@@ -11,6 +11,7 @@ import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AnswerContext } from "./answer/answer-context.ts";
 import type { AnswerTexts } from "./answer/answer-texts.ts";
+import type { CachedAnswers } from "./answer/cached-answers.ts";
 import type { ListedAnswers } from "./answer/listed-answers.ts";
 import type { SealedOrigins } from "./answer/sealed-origins.ts";
 import type { StoredAnswers } from "./answer/stored-answers.ts";
@@ -254,6 +255,8 @@ export interface Dialect {
   readonly http: ClientHttp;
   /** Where the texts of its streamed responses are, for guards. */
   readonly texts: AnswerTexts;
+  /** How stored responses answer equal requests; absent if they cannot. */
+  readonly cached?: CachedAnswers;
   /** Stored responses that later requests continue; absent if every request is complete. */
   readonly stored?: StoredAnswers;
   /** Stored responses that are only listed and shown; absent if the protocol has none. */

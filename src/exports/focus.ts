@@ -72,6 +72,7 @@ const COLUMNS: Readonly<Record<string, (row: Row) => Cell>> = {
   x_completion_tokens: ({ receipt }) => (hasCompletion(receipt.usage) ? completionTokens(receipt.usage) : null),
   x_usage_source: ({ receipt }) => receipt.usageSource,
   x_price_rule: ({ receipt }) => receipt.priceRule,
+  x_saved_cost: ({ receipt }) => ({ nanoUsd: receipt.cached?.savedNanoUsd ?? 0 }),
   x_unpriced: ({ receipt }) => receipt.unpriced?.join(" ") ?? null,
 };
 

@@ -32,6 +32,8 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   usage_source: (receipt) => receipt.usageSource,
   price_rule: (receipt) => receipt.priceRule,
   cost_nano_usd: (receipt) => receipt.costNanoUsd,
+  cached_receipt: (receipt) => receipt.cached?.receipt ?? null,
+  saved_nano_usd: (receipt) => receipt.cached?.savedNanoUsd ?? 0,
   first_content_ms: (receipt) => receipt.firstContentMs ?? null,
   total_ms: (receipt) => receipt.totalMs,
   provider_first_content_ms: (receipt) => receipt.timing?.providerFirstContentMs ?? null,

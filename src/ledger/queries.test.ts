@@ -143,6 +143,9 @@ describe("receiptView", () => {
           tools: null,
         },
         usage_source: "estimated",
+        cached: false,
+        saved_nano_usd: 0,
+        cached_answer: null,
         reported: {
           ...Object.fromEntries(Object.keys(usageView({})).map((name) => [name, null])),
           ...{ input: 1200, cache_read: 0, output: 90_000 },

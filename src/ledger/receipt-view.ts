@@ -1,6 +1,14 @@
 import type { GuardOn } from "../canon/guard/guard-verdict.ts";
 import { requirementsView } from "../canon/offer-traits.ts";
-import type { BatchPosition, CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
+import type {
+  BatchPosition,
+  CachedAnswer,
+  CallTiming,
+  FieldNote,
+  OfferTried,
+  PlannedOffer,
+  Receipt,
+} from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
 
@@ -57,6 +65,12 @@ interface ReceiptView {
       tools: Readonly<Record<string, number>> | null;
     };
     usage_source: UsageSource;
+    /** A stored response answered. */
+    cached: boolean;
+    /** What that saved; 0 if it was not cached. */
+    saved_nano_usd: number;
+    /** The stored response; `usage` is what its own call used. */
+    cached_answer: { receipt: string; age_seconds: number; usage: ReceiptView["data"]["usage"] } | null;
     /** The provider's usage if it cannot be true; `usage` is then an estimate. */
     reported: ReceiptView["data"]["usage"] | null;
     /** Why it cannot be true. */
@@ -125,6 +139,9 @@ export function receiptView(receipt: Receipt): ReceiptView {
       end_user: receipt.endUser ?? null,
       usage: usageView(usage),
       usage_source: receipt.usageSource,
+      cached: receipt.cached !== undefined,
+      saved_nano_usd: receipt.cached?.savedNanoUsd ?? 0,
+      cached_answer: receipt.cached === undefined ? null : cachedView(receipt.cached),
       reported: receipt.corrected === undefined ? null : usageView(wholeUsage(receipt.corrected.reported)),
       usage_corrections: receipt.corrected?.reasons ?? [],
       price_rule: receipt.priceRule,
@@ -143,6 +160,12 @@ export function receiptView(receipt: Receipt): ReceiptView {
 }
 
 const batchView = ({ id, line, customId }: BatchPosition) => ({ id, line, custom_id: customId });
+
+const cachedView = ({ receipt, ageSeconds, usage }: CachedAnswer) => ({
+  receipt,
+  age_seconds: ageSeconds,
+  usage: usageView(usage),
+});
 
 const timingView = (timing: CallTiming): NonNullable<ReceiptView["data"]["timing"]> => ({
   provider_first_content_ms: timing.providerFirstContentMs,

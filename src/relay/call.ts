@@ -18,6 +18,7 @@ import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
+import type { AnswerKeeper } from "./cached/answer-keeper.ts";
 import type { GuardRun } from "./guard/guard-run.ts";
 import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
@@ -200,6 +201,8 @@ export interface Call {
   readonly saver: AnswerSaver | undefined;
   /** The cache that it reads, which only one credential holds. */
   readonly cache: HeldCache | undefined;
+  /** Set if the response is to answer equal requests. */
+  readonly keeper?: AnswerKeeper | undefined;
   /** Undefined if no guard looks at the call. */
   readonly guards?: GuardRun | undefined;
   /** A second offer was tried while the first was working. */

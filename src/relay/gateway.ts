@@ -1,6 +1,7 @@
 import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { SharedLimits } from "../access/shared-limits.ts";
+import type { AnswerCache } from "../answers/answer-cache.ts";
 import type { Answers } from "../answers/answers.ts";
 import type { StoredConversations } from "../answers/stored-conversations.ts";
 import type { BufferPool } from "../base/byte-buffer.ts";
@@ -132,6 +133,8 @@ export interface Gateway extends Sources {
   readonly partialUploads: PartialUploads;
   /** Stored responses that later requests build on, and those still being generated. */
   readonly answers: Answers;
+  /** Responses that answer equal requests. */
+  readonly answerCache: AnswerCache;
   /** Conversations that requests name, and whose items they add to. */
   readonly storedConversations: StoredConversations;
   readonly background: BackgroundLeases;

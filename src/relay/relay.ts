@@ -9,6 +9,8 @@ import { answerInBackground } from "./background.ts";
 import { onceRouting } from "./batch/once-routing.ts";
 import { planNative } from "./batch/plan-native.ts";
 import { takeLine } from "./batch/take-line.ts";
+import { AnswerKeeper } from "./cached/answer-keeper.ts";
+import { replayAnswer } from "./cached/replay-answer.ts";
 import { type Call, CallEndedError, type IncomingCall, type NativePass } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
@@ -39,7 +41,10 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     billables: asked.billables,
     saver,
     cache,
+    keeper: keeperOf(asked, incoming, gateway),
   };
+  const found = asked.caching?.found;
+  if (found !== undefined) return replayAnswer(call, incoming.verb, found, gateway);
   if (incoming.line?.native !== undefined) return relayNativeLine(call, asked.fitted, incoming.line.native, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
   if (saver !== undefined && background) {
@@ -58,6 +63,16 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   } catch (thrown) {
     return settleFailed(call, gateway, thrown);
   }
+}
+
+/** Records the response if it is to answer equal requests. */
+function keeperOf(
+  { caching }: AdmittedRequest<TextRequest>,
+  { dialect }: IncomingCall,
+  { answerCache }: Gateway,
+): AnswerKeeper | undefined {
+  if (caching === undefined || caching.found !== undefined || dialect.cached === undefined) return undefined;
+  return new AnswerKeeper(answerCache, caching.place, dialect.cached);
 }
 
 /** A line that a provider's batch API runs. */

@@ -4,6 +4,7 @@ const EXPOSED = [
   "x-trivium-receipt",
   "x-trivium-dropped",
   "x-trivium-approximated",
+  "x-trivium-cached",
   "x-request-id",
   "request-id",
   "retry-after",

@@ -10,6 +10,7 @@ import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
 import type { BudgetWatch } from "../watch-budgets.ts";
 import type { ObjectWatch } from "../watch-objects.ts";
 import { alertFamilies } from "./alert-families.ts";
+import { answerCacheFamilies } from "./answer-cache-families.ts";
 import { exportFamilies } from "./export-families.ts";
 import { gatewayFamilies } from "./gateway-families.ts";
 import { type MetricsOfWorkers, mergeWorkers } from "./merge-workers.ts";
@@ -57,6 +58,7 @@ export function collectMetrics(parts: Parts): CollectedMetrics {
       gateway.clock.wallMs(),
     ),
     ...exportFamilies(parts.exports),
+    ...answerCacheFamilies(gateway.answerCache),
     ...processFamilies(startedMs),
     lag.family(),
     ...(exporter === undefined ? [] : [exporter.family()]),

@@ -23,6 +23,7 @@ import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/
 import type { Storage } from "../../storage/storage.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
+import { CACHE_FLAG, readCacheChange, readCacheFlag } from "../answer-cache/cache-flag.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
 import { EXIT, type Given, printJson, printTable, UsageError } from "../command.ts";
 import {
@@ -75,6 +76,7 @@ const create = defineVerb({
     },
     objects: OBJECTS_FLAG,
     unpriced: UNPRICED_FLAG,
+    cache: CACHE_FLAG,
     ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
@@ -100,6 +102,7 @@ const create = defineVerb({
       ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
       ...(values.tag.length === 0 ? {} : { tags: values.tag }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
+      ...withoutAbsent({ answerCache: values.cache === undefined ? undefined : readCacheFlag(values.cache) }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
     const parts = readPartFlags(values);
@@ -198,6 +201,7 @@ const UPDATE_FLAGS = {
   "no-provider-objects": { type: "boolean", about: "reject requests that refer to such objects" },
   objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" removes the setting` },
   unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+  cache: { ...CACHE_FLAG, about: `${CACHE_FLAG.about}; "none" removes the setting` },
   ...PART_FLAGS,
   ...GATEWAY_FLAGS,
 } as const;
@@ -259,6 +263,7 @@ function readUpdate(values: Given<typeof UPDATE_FLAGS>["values"]): KeyUpdate {
       objects: objects === undefined ? undefined : objects === "default" ? null : readSharing(objects),
       billing: values.unpriced === undefined ? undefined : { unpriced: readUnpricedChange(values.unpriced) },
       partLimits: readPartFlags(values),
+      answerCache: values.cache === undefined ? undefined : readCacheChange(values.cache),
     }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),

@@ -13,6 +13,7 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/queries.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
+import { CACHE_FLAG, readCacheChange, readCacheFlag } from "../answer-cache/cache-flag.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
 import { EXIT, printJson, printTable, UsageError } from "../command.ts";
 import {
@@ -60,6 +61,7 @@ const create = defineVerb({
     },
     "project-mb": PROJECT_MB_FLAG,
     unpriced: UNPRICED_FLAG,
+    cache: CACHE_FLAG,
     ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
@@ -76,6 +78,7 @@ const create = defineVerb({
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
       ...withoutAbsent({
         objects: values.objects === undefined ? undefined : readSharing(values.objects),
+        answerCache: values.cache === undefined ? undefined : readCacheFlag(values.cache),
         projectMb: readWholeNumber("--project-mb", values["project-mb"], 0),
         billing: values.unpriced === undefined ? undefined : { unpriced: readUnpriced(values.unpriced) },
       }),
@@ -167,6 +170,7 @@ const update = defineVerb({
     },
     "project-mb": { ...PROJECT_MB_FLAG, about: `${PROJECT_MB_FLAG.about}; "default" removes the setting` },
     unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+    cache: { ...CACHE_FLAG, about: `${CACHE_FLAG.about}; "none" removes the setting` },
     ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
@@ -182,6 +186,7 @@ const update = defineVerb({
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
       ...(values["project-mb"] === undefined ? {} : { projectMb: readMegabytesChange(values["project-mb"]) }),
+      ...withoutAbsent({ answerCache: values.cache === undefined ? undefined : readCacheChange(values.cache) }),
       ...(values.suspend ? { status: "suspended" as const } : {}),
       ...(values.activate ? { status: "active" as const } : {}),
       ...(values["provider-objects"] ? { providerObjects: true } : {}),

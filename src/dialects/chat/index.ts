@@ -5,6 +5,7 @@ import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { answerTexts } from "./answer/answer-texts.ts";
+import { cachedAnswers } from "./answer/cached-answers.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { ChatTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -53,6 +54,7 @@ export const chat: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   texts: answerTexts,
+  cached: cachedAnswers,
   http: {
     endpoints,
     readCall,

@@ -9,6 +9,7 @@ import { ONE_MODEL } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { answerTexts } from "./answer/answer-texts.ts";
+import { cachedAnswers } from "./answer/cached-answers.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { GenaiTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -63,6 +64,7 @@ export const genai: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   texts: answerTexts,
+  cached: cachedAnswers,
   http: {
     endpoints,
     readCall,

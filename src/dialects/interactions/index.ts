@@ -7,6 +7,7 @@ import { modelLists } from "../genai/model-list.ts";
 import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { answerTexts } from "./answer/answer-texts.ts";
+import { cachedAnswers } from "./answer/cached-answers.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { InteractionsTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -51,6 +52,7 @@ export const interactions: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   texts: answerTexts,
+  cached: cachedAnswers,
   http: {
     endpoints,
     readCall,

@@ -9,6 +9,7 @@ import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { advisorModels } from "./advisor.ts";
 import { answerTexts } from "./answer/answer-texts.ts";
+import { cachedAnswers } from "./answer/cached-answers.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { MessagesTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -60,6 +61,7 @@ export const messages: Dialect = {
   fallbacks: messagesFallbacks,
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   texts: answerTexts,
+  cached: cachedAnswers,
   http: {
     endpoints,
     readCall,

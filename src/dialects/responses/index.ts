@@ -5,6 +5,7 @@ import { modelLists } from "../chat/model-list.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { answerTexts } from "./answer/answer-texts.ts";
+import { cachedAnswers } from "./answer/cached-answers.ts";
 import { belongsInStream, encodeError, encodeStreamError } from "./answer/errors.ts";
 import { markSealed } from "./answer/sealed-reasoning.ts";
 import { ResponsesTap } from "./answer/tap.ts";
@@ -57,6 +58,7 @@ export const responses: Dialect = {
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError, belongsInStream },
   texts: answerTexts,
+  cached: cachedAnswers,
   http: {
     endpoints,
     readCall,

@@ -1,6 +1,7 @@
 import type { BufferPool, ByteBuffer } from "../../base/byte-buffer.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { NOT_WATCHED, type Watched } from "../attempt/watchdog.ts";
+import type { AnswerKeeper } from "../cached/answer-keeper.ts";
 import type { Call, CallListener, ClientPresence, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
@@ -119,6 +120,8 @@ export class ClientOutput implements Watched {
   #last: ByteBuffer | undefined;
   /** Content was written. */
   begun = false;
+  /** Records what the client receives. */
+  keeper: AnswerKeeper | undefined;
 
   constructor(
     client: ClientPresence,
@@ -177,6 +180,7 @@ export class ClientOutput implements Watched {
   send(rendered: ByteBuffer): boolean {
     if (rendered.length === 0 || this.#client.disconnected) return true;
     this.begun = true;
+    this.keeper?.add(rendered.view());
     this.#controller.write(rendered.view());
     this.#wroteAtMs = undefined;
     this.#unconfirmedBytes += rendered.length;
@@ -228,6 +232,7 @@ export class ClientOutput implements Watched {
   async sendText(text: string): Promise<void> {
     if (text === "" || this.#client.disconnected) return;
     this.begun = true;
+    this.keeper?.add(text);
     this.#controller.write(text);
     this.#wroteAtMs = undefined;
     this.#unconfirmedBytes += text.length;
@@ -237,6 +242,7 @@ export class ClientOutput implements Watched {
 
   /** Ends a stream with an error in the client's protocol. `position` is the encoder's position in the stream. */
   async fail(error: GatewayError, { incoming, body, modelInAnswer }: FailedCall, position?: unknown): Promise<void> {
+    this.keeper?.drop();
     const { dialect, requestId, options } = incoming;
     const atSeconds = Math.floor(this.#gateway.clock.wallMs() / 1000);
     const call = { model: modelInAnswer, request: body, atSeconds };
@@ -262,15 +268,22 @@ export class ClientOutput implements Watched {
   /** Sends what was kept, and ends. */
   close(): void {
     this.#gateway.watchdog.unwatch(this);
-    if (this.#last && !this.#client.disconnected) this.#controller.write(this.#last.view());
+    const isReceived = !this.#client.disconnected;
+    if (this.#last && isReceived) {
+      this.keeper?.add(this.#last.view());
+      this.#controller.write(this.#last.view());
+    }
     this.#controller.close();
     this.dropLast();
+    if (isReceived) this.keeper?.ended();
+    else this.keeper?.drop();
   }
 
   /** Ends an incomplete response. If the protocol cannot report this, the caller must break the connection. */
   breakOff(): void {
     this.#gateway.watchdog.unwatch(this);
     this.dropLast();
+    this.keeper?.drop();
   }
 
   /**

@@ -23,6 +23,7 @@ import { Survivor, survives } from "./survive.ts";
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
   const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive, call.timer);
+  output.keeper = call.keeper;
   // What a guard holds back is lost with its stream, and another offer cannot continue from there.
   const survivor =
     survives(call, plan) && !call.guards?.inForce.actsOnResponse

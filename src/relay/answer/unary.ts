@@ -41,6 +41,10 @@ export async function relayUnary(call: Call, gateway: Gateway, plan: readonly Te
     firstContentAtMs: gateway.clock.nowMs(),
   });
   call.capture?.answered(answer.text);
+  if (call.keeper !== undefined && !call.client.disconnected) {
+    call.keeper.add(answer.text);
+    call.keeper.ended();
+  }
   return identifiedResponse(answer.text, answerHeaders(call, "application/json"));
 }
 

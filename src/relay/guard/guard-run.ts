@@ -4,6 +4,7 @@ import { GuardTally } from "../../guards/guard-tally.ts";
 import type { GuardsInForce } from "../../guards/guards.ts";
 
 const NOT_REACHED = "the call ended before it ran";
+const SEEN_BEFORE = "the response is a stored one, which was checked when it was made";
 const NO_RESPONSE = "there was no response to check";
 
 /** What the guards of one call have found. */
@@ -12,6 +13,7 @@ export class GuardRun {
   readonly request: GuardTally;
   /** By attempt: a hedged call may have two responses. */
   readonly #responses = new Map<object, GuardTally>();
+  #withoutResponse = NO_RESPONSE;
   readonly #held = new Map<object, JsonObject>();
 
   constructor(inForce: GuardsInForce) {
@@ -24,6 +26,11 @@ export class GuardRun {
     const tally = new GuardTally("response", namesOf(this.inForce.response), NOT_REACHED);
     this.#responses.set(attempt, tally);
     return tally;
+  }
+
+  /** A stored response answers the call. */
+  repeats(): void {
+    this.#withoutResponse = SEEN_BEFORE;
   }
 
   /** Takes a response that is to be stored, until the guards have seen it. */
@@ -40,7 +47,7 @@ export class GuardRun {
   /** Of the request and of the response of the attempt that answered. */
   verdicts(attempt: object | undefined): GuardVerdict[] {
     const made = attempt === undefined ? undefined : this.#responses.get(attempt);
-    const response = made ?? new GuardTally("response", namesOf(this.inForce.response), NO_RESPONSE);
+    const response = made ?? new GuardTally("response", namesOf(this.inForce.response), this.#withoutResponse);
     return [...this.request.verdicts, ...response.verdicts];
   }
 

@@ -72,7 +72,7 @@ export async function admitCall<
   const native = incoming.line?.native;
   const sendsNothing = native !== undefined;
   const isPrepared = sendsNothing && native.response === undefined;
-  if (gateway.intents && !sendsNothing) {
+  if (gateway.intents && !sendsNothing && asked.caching?.found === undefined) {
     try {
       const begun = { receiptId, principal, admission, incoming };
       await keepIntent(begun, { verb: kind.verb(incoming), model, stream }, gateway);

@@ -8,6 +8,7 @@ import { unionOfTags } from "../../canon/tags.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
+import type { AnswerCaching } from "../cached/answer-caching.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { beginGuards, RequestGuard } from "../guard/guard-request.ts";
@@ -71,6 +72,12 @@ export interface CallKind<
   billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
   /** What the call may use at most. */
   estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): CallEstimate;
+  /** The stored response that answers the request, and where its own is stored. Called only if the key has a cache. Absent: never. */
+  caching?(
+    known: { read: Read; fitted: Fitted; billables: readonly Billable[]; estimate: CallEstimate },
+    request: ResolvedRequest<Incoming, Found>,
+    gateway: Gateway,
+  ): Promise<AnswerCaching | undefined>;
   /** The body as it came. Called only if the key's bodies are captured, or guards look at the request. */
   sent(read: Read): string;
   /** The same request with the body that guards have left of it. */
@@ -100,6 +107,8 @@ export interface AdmittedRequest<Fitted extends FittedRequest> {
   readonly guards: GuardRun | undefined;
   /** A guard does not let it pass. */
   readonly refusal: unknown;
+  /** Undefined if its response is neither stored nor looked up. */
+  readonly caching: AnswerCaching | undefined;
 }
 
 /**
@@ -140,8 +149,14 @@ export async function readRequest<
   const estimate = kind.estimate(fitted, request, billables);
   estimate.endUser = endUser;
   if (principal.parts !== undefined) estimate.tags = unionOfTags(principal.tags, incoming.tags);
+  const caching =
+    principal.answerCache === undefined || kind.caching === undefined
+      ? undefined
+      : await kind.caching({ read, fitted, billables, estimate }, request, gateway);
+  if (caching?.found !== undefined)
+    return await admitFound(kind, { read, fitted, request, estimate, billables, caching }, gateway);
   const admission = await entry.admitShared(estimate);
-  const admitted = { admission, billables, wanted, routing };
+  const admitted = { admission, billables, wanted, routing, caching };
   const guards =
     gateway.snapshot.guards === undefined
       ? undefined
@@ -159,6 +174,45 @@ interface GuardedParts<Incoming extends IncomingRequest, Read, Found extends Res
   request: ResolvedRequest<Incoming, Found>;
   guards: GuardRun;
 }
+
+interface FoundParts<Incoming extends IncomingRequest, Read, Found extends Resolved | undefined, Fitted>
+  extends Omit<GuardedParts<Incoming, Read, Found, Fitted>, "guards"> {
+  estimate: CallEstimate;
+  billables: readonly Billable[];
+  caching: AnswerCaching;
+}
+
+/**
+ * Admits a request that a stored response answers: it needs neither tokens nor money. Guards look at the request first, because one
+ * that decides otherwise than before makes it an ordinary request.
+ */
+async function admitFound<
+  Incoming extends IncomingRequest,
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
+>(
+  kind: CallKind<Incoming, Read, Found, Fitted>,
+  { read, fitted, request, estimate, billables, caching }: FoundParts<Incoming, Read, Found, Fitted>,
+  gateway: Gateway,
+): Promise<AdmittedRequest<Fitted>> {
+  const { incoming, entered, principal, wanted, routing } = request;
+  const guards = gateway.snapshot.guards && beginGuards(incoming, principal, fitted.served.model.id, gateway);
+  const left =
+    guards === undefined
+      ? { fitted, sent: principal.capture === true ? kind.sent(read) : undefined, refusal: undefined }
+      : await guarded(kind, { read, fitted, request, guards }, gateway);
+  const isSame = left.fitted === fitted && !guards?.hasChanged(undefined);
+  // Before the admission, which a refusal would not release.
+  if (isSame) entered.memory.add(caching.found?.text.length ?? 0);
+  const admission = await entered.entry.admitShared(
+    isSame || left.refusal !== undefined ? { ...estimate, ...USES_NOTHING } : estimate,
+  );
+  const own = { place: caching.place, found: isSame && left.refusal === undefined ? caching.found : undefined };
+  return { admission, billables, wanted, routing, guards, caching: own, ...left };
+}
+
+const USES_NOTHING = { isFree: true, estimatedTokens: 0, estimatedCostNanoUsd: 0, maxCostNanoUsd: 0, leastTokens: 0 };
 
 const BLOCKED_BODY = "Not captured: a guard refused the request.";
 const READ_BEFORE = "the request was checked when its batch was created";

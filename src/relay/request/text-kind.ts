@@ -7,6 +7,7 @@ import type { FallbackChain } from "../../dialects/request/model-fallbacks.ts";
 import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
 import { AUTO_MODEL } from "../../routing/auto.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
+import { lookUpAnswer } from "../cached/look-up-answer.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { type ServedModel, servedModel } from "../settle/served-model.ts";
@@ -88,6 +89,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request.body, gateway),
   estimate: ({ served, request, cache }, { principal, incoming }, billables) =>
     estimateUse(principal, incoming, served, request, billables, cache?.tokens),
+  caching: lookUpAnswer,
   sent: ({ text }) => text,
   rewritten: async (read, text) => withText(read, text),
   whole: {

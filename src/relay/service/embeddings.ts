@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import { sumUsage, type Usage } from "../../canon/usage.ts";
+import type { CachedAnswers } from "../../dialects/answer/cached-answers.ts";
 import type { EmbeddingProtocol, EmbeddingRequest } from "../../services/embeddings/embedding-protocol.ts";
 import type { EmbeddingReply } from "../../services/embeddings/embedding-reply.ts";
 import { estimateInputs } from "../../services/embeddings/estimate-embedding.ts";
@@ -9,6 +10,7 @@ import { dimensionsOf } from "../../services/embeddings/vector-form.ts";
 import { answerHeaders } from "../answer/answer-headers.ts";
 import { chunkedBody } from "../answer/chunked-body.ts";
 import { identifiedResponse } from "../answer/identity-headers.ts";
+import { replayAnswer } from "../cached/replay-answer.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { unreadExtras } from "../media/unread-extras.ts";
@@ -33,7 +35,8 @@ export async function relayEmbeddings(
   gateway: Gateway,
   protocol: EmbeddingProtocol,
 ): Promise<Response> {
-  const { call, targets } = await admitService(incoming, gateway, serviceOf(protocol));
+  const { call, targets, found } = await admitService(incoming, gateway, serviceOf(protocol));
+  if (found !== undefined) return replayAnswer(call, call.service, found, gateway);
   const done = new Map<string, EmbeddingReply[]>();
   const chunks = await answerService(
     call,
@@ -42,10 +45,17 @@ export async function relayEmbeddings(
     (attempt) => embed(call, attempt, done),
     ({ vectors, usage }) => protocol.encode({ vectors, usage, model: call.modelInAnswer }, call.request),
   );
-  const { capture } = call;
-  const sent = capture === undefined ? chunks : capturedChunks(chunks, capture);
+  const { capture, keeper } = call;
+  const kept = keeper === undefined ? chunks : keeper.chunks(chunks);
+  const sent = capture === undefined ? kept : capturedChunks(kept, capture);
   return identifiedResponse(chunkedBody(sent, call.client, gateway), answerHeaders(call, "application/json"));
 }
+
+const CACHED: CachedAnswers = {
+  ignored: { user: "tells end users apart, for reports of abuse" },
+  ids: [],
+  times: [],
+};
 
 const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", EmbeddingRequest> => ({
   name: "embeddings",
@@ -56,6 +66,7 @@ const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", Embedding
     const { notes, paths } = decoded;
     return { sent: received, request: decoded, body, notes, paths };
   },
+  cached: CACHED,
   estimate: ({ call }) => estimateInputUse(estimateInputs(call.inputs)),
   fit: ({ call }, { adapter, offer, model }) =>
     requireEmbeddings(call, adapter.capabilities(offer.upstreamModel), model.id),

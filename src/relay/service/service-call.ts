@@ -1,9 +1,13 @@
 import type { Principal } from "../../access/principal.ts";
+import type { FoundAnswer } from "../../answers/answer-cache.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import type { CachedAnswers } from "../../dialects/answer/cached-answers.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
+import { AnswerKeeper } from "../cached/answer-keeper.ts";
+import { lookUpServiceAnswer } from "../cached/look-up-service-answer.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { adapterCall, type EstimatedUse, type ReadForAdapter } from "../request/adapter-kind.ts";
@@ -27,6 +31,8 @@ export interface Service<Name extends ServiceName, Request> {
   estimate(request: Request): (target: ServiceTarget<Name>) => EstimatedUse;
   /** What the request contains that may cost money besides its usage; absent if nothing can. */
   billables?(request: Request): readonly Billable[];
+  /** Set if its result depends on nothing but the request, so that equal requests may get a stored response. */
+  readonly cached?: CachedAnswers;
   /** Throws for a target that cannot serve the request; another may. */
   fit?(request: Request, target: ServiceTarget<Name>): void;
 }
@@ -50,17 +56,27 @@ export async function admitService<Name extends ServiceName, Request>(
   incoming: IncomingRequest,
   gateway: Gateway,
   service: Service<Name, Request>,
-): Promise<{ call: ServiceCall<Request, Name>; targets: readonly ServiceTarget<Name>[] }> {
+): Promise<{
+  call: ServiceCall<Request, Name>;
+  targets: readonly ServiceTarget<Name>[];
+  found: FoundAnswer | undefined;
+}> {
   const { admitted, asked } = await admitCall(kindOf(service), incoming, gateway);
   const { request, notes, paths, plan } = asked.fitted;
+  const { place, found } = asked.caching ?? {};
+  const keeper =
+    place === undefined || found !== undefined || service.cached === undefined
+      ? undefined
+      : new AnswerKeeper(gateway.answerCache, place, service.cached);
   return {
-    call: { ...admitted, service: service.name, request, notes, paths, plan: plan.explained },
+    call: { ...admitted, service: service.name, request, notes, paths, plan: plan.explained, keeper },
     targets: plan.targets,
+    found,
   };
 }
 
-const kindOf = <Name extends ServiceName, Request>(service: Service<Name, Request>) =>
-  adapterCall<IncomingRequest, Request, ServiceTarget<Name>, void>({
+const kindOf = <Name extends ServiceName, Request>(service: Service<Name, Request>) => {
+  const kind = adapterCall<IncomingRequest, Request, ServiceTarget<Name>, void>({
     verb: service.name,
     waits: true,
     read: ({ request }, { memory, principal }, gateway) => service.read(request, memory, gateway, principal),
@@ -69,3 +85,9 @@ const kindOf = <Name extends ServiceName, Request>(service: Service<Name, Reques
     estimate: (request) => service.estimate(request),
     billables: (request) => service.billables?.(request) ?? [],
   });
+  const { cached } = service;
+  if (cached === undefined) return kind;
+  const caching: typeof kind.caching = (known, request, gateway) =>
+    lookUpServiceAnswer(known, request, gateway, cached);
+  return { ...kind, caching };
+};

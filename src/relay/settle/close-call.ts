@@ -1,14 +1,24 @@
+import type { FoundAnswer } from "../../answers/answer-cache.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { addNote, boundNotes } from "../../canon/notes.ts";
-import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../../canon/receipt.ts";
+import {
+  ANSWERED_FROM_CACHE,
+  type CachedAnswer,
+  type FieldNote,
+  type PlannedOffer,
+  type PricedPart,
+  type Receipt,
+} from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import type { CorrectedUsage } from "../../canon/usage.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
+import { keptPrices } from "../../catalogue/kept-prices.ts";
 import type { Offer, Pricings } from "../../catalogue/model.ts";
 import { readTraceParent } from "../../telemetry/trace-context.ts";
 import type { BilledLeg, Call, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardsInForce } from "../guard/guards-in-force.ts";
 import { producerName } from "../request/check-billing.ts";
 import { billUsage } from "./bill-usage.ts";
 import { settleCapture } from "./capture-call.ts";
@@ -37,6 +47,7 @@ export type AdmittedCall = Pick<
   | "memory"
   | "client"
   | "guards"
+  | "keeper"
 > & {
   incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags" | "line" | "connection">;
   routing?: Pick<Call["routing"], "require">;
@@ -62,6 +73,8 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;
+  /** The stored response that answered. */
+  cached?: FoundAnswer | undefined;
 }
 
 /** The notes of all parts of a stream that was continued elsewhere. */
@@ -84,17 +97,21 @@ export function closeCall(
   lastNote?: Promise<FieldNote | undefined>,
 ): Promise<void> {
   const { offer } = bill;
-  const model = (call.attempt?.target?.model ?? call.model).id;
+  const { cached } = bill;
+  const model = cached?.model ?? (call.attempt?.target?.model ?? call.model).id;
   const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
   const { otherLegs } = call;
-  const legs = billUsage(bill.usage, {
-    prices: bill,
-    provider: offer?.provider,
-    terms: bill.terms ?? NO_TERMS,
-    discount,
-    discounts: call.principal.discounts,
-    catalogue: gateway.snapshot.catalogue,
-  });
+  const legs =
+    cached === undefined
+      ? billUsage(bill.usage, {
+          prices: bill,
+          provider: offer?.provider,
+          terms: bill.terms ?? NO_TERMS,
+          discount,
+          discounts: call.principal.discounts,
+          catalogue: gateway.snapshot.catalogue,
+        })
+      : [freeLeg(bill.usage)];
   const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
   const only = all.length === 1 ? all[0] : undefined;
   const { usage, costNanoUsd, priceRule, unpriced = NO_NAMES } = only ?? sumOfLegs(all);
@@ -149,6 +166,7 @@ export function closeCall(
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
+  if (cached !== undefined) receipt.cached = cachedAnswerOf(cached);
   if (call.routing?.require !== undefined) receipt.require = call.routing.require;
   if (call.guards !== undefined) receipt.guards = call.guards.verdicts(call.attempt);
   const { stopped } = call.client;
@@ -162,6 +180,7 @@ export function closeCall(
   if (endUser !== undefined) receipt.endUser = endUser;
   const { line } = call.incoming;
   if (line !== undefined) receipt.batch = line.batch;
+  call.keeper?.settled(receipt, guardsInForce(call)?.changed === true);
   gateway.calls.remove(call.client);
   call.memory.release();
   call.client.release();
@@ -180,6 +199,21 @@ export function closeCall(
     return write();
   });
 }
+
+/** What a stored response costs. */
+const freeLeg = (usage: Usage): BilledLeg => ({
+  usage,
+  costNanoUsd: 0,
+  priceRule: ANSWERED_FROM_CACHE,
+  prices: keptPrices({ pricings: {}, terms: NO_TERMS, discount: 0 }, usage),
+});
+
+const cachedAnswerOf = ({ receipt, ageSeconds, costNanoUsd, usage }: FoundAnswer): CachedAnswer => ({
+  receipt,
+  ageSeconds,
+  savedNanoUsd: costNanoUsd,
+  usage,
+});
 
 /** The gateway's own time before the provider was called, if there was one attempt. */
 function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): number | undefined {

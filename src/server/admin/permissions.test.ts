@@ -41,6 +41,8 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/projects/{id}": ALL,
   "PATCH /api/projects/{id}": ["admin"],
   "DELETE /api/projects/{id}": ["admin"],
+  "GET /api/projects/{id}/cache": ALL,
+  "DELETE /api/projects/{id}/cache": OF_KEYS,
   "GET /api/overview": READERS,
   "GET /api/receipts": READERS,
   "GET /api/receipts/{id}": READERS,

@@ -3,6 +3,8 @@ import { json } from "../openapi/operation.ts";
 import { patternOf, type Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
+import { clearCache } from "./answer-cache/clear-cache.ts";
+import { showCache } from "./answer-cache/show-cache.ts";
 import { listAudit } from "./audit.ts";
 import { cancelBatchRoute, listBatchesRoute, showBatchRoute } from "./batches.ts";
 import { showBodiesRoute } from "./bodies.ts";
@@ -127,6 +129,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listBatchesRoute,
   showBatchRoute,
   cancelBatchRoute,
+  showCache,
+  clearCache,
   listExports,
   runExport,
   listAlerts,

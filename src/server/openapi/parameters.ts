@@ -31,6 +31,7 @@ export const CALL_HEADERS = [
   "x-trivium-hedge",
   "x-trivium-deadline-ms",
   "x-trivium-tags",
+  "x-trivium-cache",
 ];
 
 /** Of a request for videos, whose job continues after the response. */
@@ -163,6 +164,11 @@ export const PARAMETERS = {
     maximum: MAX_DEADLINE_MS,
   }),
   "live-model": { ...inQuery("model", "The model of the session. A client secret implies its model."), name: "model" },
+  "x-trivium-cache": header(
+    "x-trivium-cache",
+    "If the key has a cache of responses: `use` one (the default), `refresh` it, or `off`.",
+    { type: "string", enum: ["use", "refresh", "off"] },
+  ),
   "x-trivium-tags": header(
     "x-trivium-tags",
     `At most ${MAX_TAGS} comma-separated tags, for grouping usage; the key's tags are added.`,

@@ -48,6 +48,15 @@ export const BatchPosition = Type.Object(
   { title: "BatchPosition", description: "The line of a batch that led to the call." },
 );
 
+export const CachedAnswer = Type.Object(
+  {
+    receipt: Type.String({ description: "The receipt of the call that the response was made for." }),
+    age_seconds: Type.Integer({ minimum: 0 }),
+    usage: Type.Record(Type.String(), Type.Unknown(), { description: "What that call used." }),
+  },
+  { title: "CachedAnswer", description: "The stored response that answered." },
+);
+
 /** The receipt of one call (choices 6). Unknown values are null, never 0. */
 export const ReceiptAnswer = Type.Object(
   {
@@ -121,6 +130,9 @@ export const ReceiptAnswer = Type.Object(
       ),
       price_rule: Type.String(),
       cost_usd: Type.Number(),
+      cached: Type.Boolean({ description: "A stored response answered: nothing was used, and the cost is 0." }),
+      saved_nano_usd: Type.Integer({ description: "What the stored response cost when it was made." }),
+      cached_answer: nullable(CachedAnswer),
       cost_nano_usd: Type.Integer(),
       unpriced: Type.Array(Type.String(), {
         description: "Use without a known price: hosted tools, terms, the provider's counters.",

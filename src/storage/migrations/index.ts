@@ -39,6 +39,7 @@ import { liveSecrets } from "./0039-live-secrets.ts";
 import { people } from "./0041-people.ts";
 import { endUsers } from "./0043-end-users.ts";
 import { exports } from "./0047-exports.ts";
+import { answerCache } from "./0048-answer-cache.ts";
 import { questions } from "./0049-questions.ts";
 import type { Migration } from "./migration.ts";
 
@@ -85,5 +86,6 @@ export const MIGRATIONS: readonly Migration[] = [
   people,
   endUsers,
   exports,
+  answerCache,
   questions,
 ];

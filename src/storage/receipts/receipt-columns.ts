@@ -229,14 +229,16 @@ interface Rare
     | "require"
     | "guards"
     | "stoppedBy"
+    | "cached"
   > {
   tools?: Usage["tools"];
 }
 
 function routingText(receipt: Receipt): string | undefined {
-  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, stoppedBy } = receipt;
+  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, stoppedBy, cached } =
+    receipt;
   const { tools } = receipt.usage;
-  const isPlain = plan === undefined && continued === undefined && hedged === undefined;
+  const isPlain = plan === undefined && continued === undefined && hedged === undefined && cached === undefined;
   const isAlone = batch === undefined && sessionId === undefined && require === undefined && guards === undefined;
   if (
     isPlain &&
@@ -258,6 +260,7 @@ function routingText(receipt: Receipt): string | undefined {
     require,
     guards,
     stoppedBy,
+    cached,
     tools,
   });
 }

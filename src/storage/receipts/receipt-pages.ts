@@ -1,4 +1,4 @@
-import type { Receipt } from "../../canon/receipt.ts";
+import { ANSWERED_FROM_CACHE, type Receipt } from "../../canon/receipt.ts";
 import { optionalNumber, optionalText } from "../columns.ts";
 import { type Parameter, type Queries, REPORT_MS, type Storage } from "../storage.ts";
 import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
@@ -28,7 +28,7 @@ export interface ReceiptFilter {
   endUser?: string;
   /** The id of the request that led to it. */
   requestId?: string;
-  /** Whether its prompt was read from a cache in part. */
+  /** Whether a stored response has answered it. */
   cached?: boolean;
   /** The batch that it is a line of. */
   batch?: string;
@@ -122,7 +122,7 @@ function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Conditi
     ...(requestId === undefined ? [] : [{ text: "request_id = ?", parameters: [requestId] }]),
     ...(cached === undefined
       ? []
-      : [{ text: `COALESCE(usage_cache_read, 0) ${cached ? ">" : "="} 0`, parameters: [] }]),
+      : [{ text: `price_rule ${cached ? "=" : "<>"} ?`, parameters: [ANSWERED_FROM_CACHE] }]),
     ...(dialect === undefined ? [] : [{ text: "client_dialect = ?", parameters: [dialect] }]),
     ...(lane === undefined ? [] : [{ text: "lane = ?", parameters: [lane] }]),
     ...(stream === undefined ? [] : [{ text: "stream = ?", parameters: [stream ? 1 : 0] }]),

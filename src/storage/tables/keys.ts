@@ -1,6 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { UnpricedPolicy } from "../../canon/billable.ts";
 import type { Sharing } from "../../canon/ownership.ts";
+import type { AnswerCacheSettings } from "../../canon/settings/answer-cache-settings.ts";
 import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
@@ -32,6 +33,8 @@ export interface KeySettings {
   objects?: Sharing;
   /** What happens to requests without a known price; absent if its project, the gateway or its budget decides. */
   unpriced?: UnpricedPolicy;
+  /** Its responses answer equal requests; absent if its parent or its project decides. */
+  answerCache?: AnswerCacheSettings;
 }
 
 /** A stored API key: never the key itself, only its digest and last characters. */
@@ -84,6 +87,7 @@ const COLUMNS = [
   "objects",
   "unpriced",
   "part_limits",
+  "answer_cache",
 ];
 const LISTED = COLUMNS.join(", ");
 const MARKS = COLUMNS.map(() => "?").join(", ");
@@ -121,6 +125,7 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.objects ?? null,
     key.unpriced ?? null,
     optionalJson(key.partLimits),
+    optionalJson(key.answerCache),
     changeNumber,
   ]);
 }
@@ -143,13 +148,14 @@ export type KeyChange = Pick<
   | "objects"
   | "unpriced"
   | "partLimits"
+  | "answerCache"
 >;
 
 /** Replaces the changeable fields, and notifies running servers. Call it in a transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ?, unpriced = ?, part_limits = ? WHERE id = ?",
+    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ?, unpriced = ?, part_limits = ?, answer_cache = ? WHERE id = ?",
     [
       changeNumber,
       key.name,
@@ -167,6 +173,7 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       key.objects ?? null,
       key.unpriced ?? null,
       optionalJson(key.partLimits),
+      optionalJson(key.answerCache),
       id,
     ],
   );
@@ -281,6 +288,7 @@ function readKey(row: StoredRow): StoredKey {
     objects: readSharingColumn(row),
     unpriced: readPolicy(optionalText(row, "unpriced")),
     partLimits: json<Record<string, unknown>>("part_limits"),
+    answerCache: json<AnswerCacheSettings>("answer_cache"),
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),
     rotatedAtMs: optionalNumber(row, "rotated_at_ms"),

@@ -1,6 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { UnpricedPolicy } from "../../canon/billable.ts";
 import type { Sharing } from "../../canon/ownership.ts";
+import type { AnswerCacheSettings } from "../../canon/settings/answer-cache-settings.ts";
 import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
@@ -28,17 +29,28 @@ export interface StoredProject {
   unpriced?: UnpricedPolicy;
   /** Limits for end users, models and tags; `src/access/part-limits.ts` reads them. */
   partLimits?: Readonly<Record<string, unknown>>;
+  /** Responses of its keys answer equal requests. */
+  answerCache?: AnswerCacheSettings;
   createdAtMs: number;
 }
 
 /** The fields of a project that can change. */
 export type ProjectChange = Pick<
   StoredProject,
-  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "projectMb" | "unpriced" | "partLimits"
+  | "name"
+  | "limits"
+  | "discounts"
+  | "status"
+  | "providerObjects"
+  | "objects"
+  | "projectMb"
+  | "unpriced"
+  | "partLimits"
+  | "answerCache"
 >;
 
 const COLUMNS =
-  "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, project_mb, unpriced, part_limits";
+  "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, project_mb, unpriced, part_limits, answer_cache";
 
 const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
@@ -49,7 +61,7 @@ export async function insertProject(
 ): Promise<boolean> {
   const { id, name = id, limits = {}, discounts = [], status = "active", unpriced, createdAtMs } = project;
   const inserted = await queries.query(
-    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
     [
       id,
       name,
@@ -62,6 +74,7 @@ export async function insertProject(
       project.projectMb ?? null,
       unpriced ?? null,
       jsonOrNull(project.partLimits),
+      jsonOrNull(project.answerCache),
     ],
   );
   if (inserted.length === 0) return false;
@@ -74,7 +87,7 @@ export async function insertProject(
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, project_mb = ?, unpriced = ?, part_limits = ? WHERE id = ?",
+    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, project_mb = ?, unpriced = ?, part_limits = ?, answer_cache = ? WHERE id = ?",
     [
       changeNumber,
       project.name,
@@ -86,6 +99,7 @@ export async function replaceProject(queries: Queries, id: string, project: Proj
       project.projectMb ?? null,
       project.unpriced ?? null,
       jsonOrNull(project.partLimits),
+      jsonOrNull(project.answerCache),
       id,
     ],
   );
@@ -118,6 +132,7 @@ function readProject(row: StoredRow): StoredProject {
   const id = text(row, "id");
   const of = `project ${id}`;
   const partLimits = optionalText(row, "part_limits");
+  const answerCache = optionalText(row, "answer_cache");
   return withoutAbsent({
     id,
     name: text(row, "name"),
@@ -131,6 +146,8 @@ function readProject(row: StoredRow): StoredProject {
     unpriced: readPolicy(optionalText(row, "unpriced")),
     partLimits:
       partLimits === undefined ? undefined : readStoredJson<Record<string, unknown>>(of, "part_limits", partLimits),
+    answerCache:
+      answerCache === undefined ? undefined : readStoredJson<AnswerCacheSettings>(of, "answer_cache", answerCache),
   });
 }
 

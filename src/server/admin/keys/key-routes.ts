@@ -66,6 +66,7 @@ export const createKeyRoute = adminRoute({
   answers: [{ ...json(CreatedKeyAnswer, "The key is shown only here."), status: 201 }],
   handle: async ({ body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
+    refuseCache(operator, body);
     const request = { ...readKeyRequest(body), project: projectOf(operator, body.project) ?? "default" };
     const created = await createKey(storage, request, gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
@@ -83,6 +84,7 @@ export const updateKeyRoute = adminRoute({
   answers: [json(KeyAnswer, "The changed key; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
+    refuseCache(operator, body);
     const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const changed = await updateKey(storage, id, readKeyUpdate(body), gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
@@ -142,4 +144,11 @@ function refuseProviderObjects({ role }: Operator, body: { provider_objects?: bo
   const message =
     "Only an admin can set `provider_objects`: it gives access to other projects' objects in a provider's account.";
   throw new GatewayError("forbidden", message, { path: "provider_objects" });
+}
+
+/** The space for cached responses is the gateway's (decision 0128). */
+function refuseCache({ role }: Operator, body: { cache?: unknown }): void {
+  if (role !== "project" || body.cache == null) return;
+  const message = "Only an admin can set `cache`: cached responses take space in the gateway's storage.";
+  throw new GatewayError("forbidden", message, { path: "cache" });
 }

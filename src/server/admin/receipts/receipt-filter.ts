@@ -50,7 +50,7 @@ export const RECEIPT_FIELDS = {
   tag: tagField("Only receipts with this tag."),
   end_user: endUserField("Only receipts of this end user."),
   request_id: requestField("Only receipts of the request with this id, as in `x-trivium-request-id`."),
-  cached: oneOfField("Only calls whose prompt was read from a cache in part, or only others.", ["true", "false"]),
+  cached: oneOfField("Only calls that the cache of responses has answered, or only others.", ["true", "false"]),
   batch: batchField("Only receipts of the lines of the batch with this id, in any of its forms."),
   text: textField(
     "The start of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or part of the name of a model, provider or key.",

@@ -7,6 +7,7 @@ import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { KEY_STATES } from "../keys/key-state.ts";
+import { AnswerCache } from "./answer-cache.ts";
 import { dataAnswer, pageAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
@@ -52,6 +53,7 @@ export const KeyRequestBody = Type.Object(
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
     billing: Type.Optional(Billing),
+    cache: Type.Optional(AnswerCache),
     tags: Type.Optional(Tags),
     routing: Type.Optional(Routing),
   },
@@ -74,6 +76,7 @@ export const KeyUpdateBody = Type.Object(
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(nullable(Objects)),
     billing: Type.Optional(nullable(Billing)),
+    cache: Type.Optional(nullable(AnswerCache)),
     routing: Type.Optional(Routing),
   },
   { title: "KeyUpdate" },
@@ -120,6 +123,7 @@ const keyFields = {
   provider_objects: ProviderObjects,
   objects: nullable(Objects),
   billing: Billing,
+  cache: nullable(AnswerCache),
   routing: openObject("Settings that differ from the gateway's."),
   networks: nullable(Type.Array(Type.String())),
   scopes: Type.Array(Type.String()),

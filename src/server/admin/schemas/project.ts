@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
+import { AnswerCache } from "./answer-cache.ts";
 import { dataAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
@@ -33,6 +34,7 @@ export const Project = Type.Object(
     objects: Objects,
     project_mb: nullable(ProjectMb),
     billing: Billing,
+    cache: nullable(AnswerCache),
     created_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(SpentMoney),
   },
@@ -54,6 +56,7 @@ export const ProjectRequestBody = Type.Object(
     objects: Type.Optional(Objects),
     project_mb: Type.Optional(ProjectMb),
     billing: Type.Optional(Billing),
+    cache: Type.Optional(AnswerCache),
   },
   { title: "ProjectRequest" },
 );
@@ -69,6 +72,7 @@ export const ProjectUpdateBody = Type.Object(
     objects: Type.Optional(Objects),
     project_mb: Type.Optional(nullable(ProjectMb)),
     billing: Type.Optional(nullable(Billing)),
+    cache: Type.Optional(nullable(AnswerCache)),
   },
   { title: "ProjectUpdate" },
 );

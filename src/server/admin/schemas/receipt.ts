@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { GuardVerdict } from "../../openapi/guard-verdict.ts";
-import { BatchPosition, Timing } from "../../openapi/receipt.ts";
+import { BatchPosition, CachedAnswer, Timing } from "../../openapi/receipt.ts";
 import { Timestamp } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
 
@@ -57,6 +57,9 @@ const fields = {
   end_user: nullable(Type.String({ description: "Who used the client's program, as the request said." })),
   usage: UsageAmounts,
   usage_source: Type.String(),
+  cached: Type.Boolean({ description: "A stored response answered." }),
+  saved_nano_usd: Type.Integer({ description: "What the stored response cost when it was made." }),
+  cached_answer: nullable(CachedAnswer),
   reported: nullable(UsageAmounts),
   usage_corrections: Type.Array(Type.String(), {
     description: "Why the usage reported by the provider cannot be true; `reported` has that usage.",

@@ -1,0 +1,13 @@
+import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
+import type { CachedAnswers } from "../../answer/cached-answers.ts";
+import { isAdvisor } from "../advisor.ts";
+
+export const cachedAnswers: CachedAnswers = {
+  ignored: { metadata: "tells end users apart, for reports of abuse" },
+  asksOthers: (body: JsonObject) =>
+    body["mcp_servers"] != null ||
+    body["container"] != null ||
+    arrayAt(body, "tools").some((tool) => isAdvisor(stringAt(tool, "type"))),
+  ids: [["id"], ["message", "id"]],
+  times: [],
+};
