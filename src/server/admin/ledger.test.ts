@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
+import { UPSTREAM_URL } from "../../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
+import { modelsOfEveryDialect } from "../../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../../testing/test-key.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
@@ -119,7 +121,8 @@ describe("choices 10: receipts, usage and the overview", () => {
 describe("choices 10: filters of receipts", () => {
   test("by request id, and by whether a stored response has answered", async () => {
     const cache = { ttl_seconds: 60, max_mb: 1 };
-    const admin = await AdminHarness.start({ config: { keys: [{ name: "tests", key: TEST_KEY, cache }] } });
+    const config = { ...modelsOfEveryDialect(UPSTREAM_URL), keys: [{ name: "tests", key: TEST_KEY, cache }] };
+    const admin = await AdminHarness.start({ config });
     const { upstream } = admin.gateway;
     upstream.play(upstream.json(ANSWER));
     const answer = await admin.gateway.call("chat");

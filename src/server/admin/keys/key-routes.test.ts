@@ -135,6 +135,7 @@ describe("choices 10: keys", () => {
       limits_by_model: { "test/*": { requests_per_day: 9 } },
       limits_by_tag: { "team-*": { budget_usd_per_day: 1 } },
       routing: { max_attempts: 2 },
+      cache: { ttl_seconds: 60, max_mb: 1 },
     };
     const after = await change(settings);
     expect(after).toMatchObject(settings);
