@@ -3,15 +3,17 @@
  * with a month of a team's data, and with a million calls.
  *
  * Options: --out FOLDER (default docs/images/console), --pages a,b (default: all), --data empty,team,million (default: all),
- * --widths 1440,1024,390, --schemes light,dark, --calls N of the large ledger (default 1000000).
+ * --widths 1440,1024,390, --schemes light,dark, --calls N of the large ledger (default 1000000), --png instead of WebP. A run of all
+ * pages also makes a contact sheet.
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser } from "playwright-core";
 import { findBrowser, launch } from "./browser.ts";
+import { contactSheet } from "./contact-sheet.ts";
 import { type GalleryData, startGalleryGateway } from "./gallery-gateway.ts";
 import { GALLERY_PAGES } from "./gallery-pages.ts";
+import { toWebp } from "./to-webp.ts";
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     widths: { type: "string", default: "1440,1024,390" },
     schemes: { type: "string", default: "light,dark" },
     calls: { type: "string", default: "1000000" },
+    png: { type: "boolean", default: false },
   },
 });
 const wanted = values.pages?.split(",");
@@ -33,6 +36,7 @@ async function shoot(browser: Browser, data: GalleryData): Promise<void> {
   const gateway = await startGalleryGateway(data, Number(values.calls));
   try {
     const context = await browser.newContext({ reducedMotion: "reduce" });
+    const plain = await browser.newContext();
     const page = await context.newPage();
     await page.goto(gateway.link);
     await page.waitForSelector("main#page");
@@ -48,14 +52,16 @@ async function shoot(browser: Browser, data: GalleryData): Promise<void> {
         for (const colorScheme of schemes) {
           await page.emulateMedia({ colorScheme });
           await page.waitForTimeout(200);
-          const folder = join(values.out, data, String(width));
-          mkdirSync(folder, { recursive: true });
-          await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: "disabled" });
+          const png = await page.screenshot({ animations: "disabled" });
+          const file = join(values.out, data, String(width), `${name}-${colorScheme}`);
+          if (values.png) await Bun.write(`${file}.png`, png);
+          else await Bun.write(`${file}.webp`, await toWebp(plain, png));
         }
       }
       console.log(`${data}: ${name}`);
     }
     await context.close();
+    await plain.close();
   } finally {
     await gateway.stop();
   }
@@ -66,6 +72,12 @@ if (program === undefined) throw new Error("Chromium is not installed (apt-get i
 const browser = await launch(program);
 try {
   for (const data of values.data.split(",")) await shoot(browser, data as GalleryData);
+  if (wanted === undefined && !values.png)
+    await contactSheet(
+      browser,
+      values.out,
+      pages.map(({ name }) => name),
+    );
 } finally {
   await browser.close();
 }
