@@ -24,11 +24,7 @@ export function providerFindings(states: readonly ProviderState[]): ProviderFind
   });
 }
 
-/** If the credential itself is out of use, so are all of its models. */
-const downModels = ({ models, state }: CredentialState): string[] => {
-  const down = models.filter(isDown);
-  return (state !== "closed" && down.length === 0 ? models : down).map(({ model }) => model);
-};
+const downModels = ({ models }: CredentialState): string[] => models.filter(isDown).map(({ model }) => model);
 
 const finding = (
   severity: ProviderFinding["severity"],
