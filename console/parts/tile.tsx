@@ -1,0 +1,27 @@
+import type { ComponentChildren } from "preact";
+
+interface TileProps {
+  label: string;
+  value: string;
+  /** Where the calls of this figure are. */
+  address: string;
+  /** The change against the period before. */
+  change?: ComponentChildren;
+  note?: ComponentChildren;
+}
+
+/** One of the main figures of a page. All of it leads to what it counts. */
+export const Tile = ({ label, value, address, change, note }: TileProps) => (
+  <div class="tile">
+    <dt>{label}</dt>
+    <dd>
+      <p>
+        <a href={address} aria-label={`${label}: ${value}`}>
+          {value}
+        </a>{" "}
+        {change}
+      </p>
+      <span class="muted">{note}</span>
+    </dd>
+  </div>
+);
