@@ -20,7 +20,7 @@ export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
 export type { LoginWays, OpenSession, Session } from "../../src/server/admin/schemas/session.ts";
 export type { TokenSubject } from "../../src/server/admin/schemas/subject.ts";
-export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
+export type { UsageAmounts, UsageAnswer, UsageRow } from "../../src/server/admin/schemas/usage.ts";
 
 /** One page of a list. */
 export interface Page<Item> {
