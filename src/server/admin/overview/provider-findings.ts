@@ -1,5 +1,5 @@
 import type { CredentialState, ModelState, ProviderState } from "../../../routing/health/provider-states.ts";
-import { lastErrorView } from "../last-error-view.ts";
+import { lastErrorView } from "../providers/last-error-view.ts";
 import type { Finding } from "../schemas/attention.ts";
 
 type ProviderFinding = Extract<Finding, { kind: "provider_down" }>;

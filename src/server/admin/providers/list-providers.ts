@@ -1,13 +1,13 @@
-import { type MeasuredGroups, measuredAttempts } from "../../ledger/measured.ts";
-import { OVERVIEW_WINDOWS, windowLengthMs } from "../../ledger/overview.ts";
-import { healthReport } from "../../routing/health/health-report.ts";
-import { type CredentialState, type ModelState, providerStates } from "../../routing/health/provider-states.ts";
-import { json } from "../openapi/operation.ts";
-import { adminRoute } from "./define-route.ts";
+import { type MeasuredGroups, measuredAttempts } from "../../../ledger/measured.ts";
+import { OVERVIEW_WINDOWS, windowLengthMs } from "../../../ledger/overview.ts";
+import { healthReport } from "../../../routing/health/health-report.ts";
+import { type CredentialState, type ModelState, providerStates } from "../../../routing/health/provider-states.ts";
+import { json } from "../../openapi/operation.ts";
+import { adminRoute } from "../define-route.ts";
+import { oneOfField } from "../query-fields.ts";
+import { ProvidersAnswer } from "../schemas/provider.ts";
 import { lastErrorView } from "./last-error-view.ts";
 import { measuredView } from "./measured-view.ts";
-import { oneOfField } from "./query-fields.ts";
-import { ProvidersAnswer } from "./schemas/provider.ts";
 
 export const listProviders = adminRoute({
   method: "GET",

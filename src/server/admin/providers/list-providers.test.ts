@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
-import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
-import type { ProvidersAnswer } from "./schemas/provider.ts";
+import { ADMIN_SECRET, AdminHarness } from "../../../../testing/admin-harness.ts";
+import { plainAnswer, plainUsage } from "../../../../testing/plain-answer.ts";
+import type { ProvidersAnswer } from "../schemas/provider.ts";
 
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000, 500) });
 

@@ -1,4 +1,4 @@
-import type { MeasuredGroup } from "../../ledger/measured.ts";
+import type { MeasuredGroup } from "../../../ledger/measured.ts";
 
 export const measuredView = (group: MeasuredGroup | undefined) =>
   group === undefined
