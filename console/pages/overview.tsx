@@ -5,7 +5,7 @@ import { money } from "../format/money.ts";
 import { counted, decimal, duration, known, percent, short } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
 import { Choice, Empty, PageHead } from "../parts/basics.tsx";
-import { Change } from "../parts/change.tsx";
+import { Before, share } from "../parts/before.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -19,27 +19,40 @@ import { useData, useThrottled } from "../parts/use-data.ts";
 import { listenTo } from "../state/events.ts";
 import { RANGE_NAMES, type Range, readRange } from "../state/range.ts";
 import { goTo, place, setQuery } from "../state/router.ts";
-import { ownZone, readZone, startOfMonth, wallClock } from "../state/zone.ts";
+import { ownZone, readZone, startOfDay, wallClock } from "../state/zone.ts";
 
 const REFRESH_MS = 2_000;
 /** What changes seldom is asked for seldom. */
 const SLOWLY_MS = 20_000;
 const TURN_MS = 30_000;
+const HOUR_MS = 3_600_000;
 
 interface Spent {
   today: number;
-  month: number;
+  yesterday: number;
+  /** The starts of yesterday and today. */
+  days: readonly [number, number];
 }
 
-/** What was spent today and this month, by the days of the page's zone. */
+/** What was spent today and yesterday, by the days of the page's zone. */
 async function spentOf(zone: string, abort: AbortSignal): Promise<Spent> {
   const nowMs = Date.now();
-  const from = new Date(startOfMonth(nowMs, zone)).toISOString();
+  const today = startOfDay(nowMs, zone);
+  // Days have 23 to 25 hours.
+  const yesterday = startOfDay(today - 12 * HOUR_MS, zone);
+  const from = new Date(yesterday).toISOString();
   const { data } = await ask<{ data: UsageRow[] }>("/api/usage", { by: "day", from, zone }, abort);
-  const today = wallClock(nowMs, zone).slice(0, 10);
-  const sum = (rows: readonly UsageRow[]): number => rows.reduce((all, { cost_nano_usd }) => all + cost_nano_usd, 0);
-  return { today: sum(data.filter(({ group }) => group === today)), month: sum(data) };
+  const costOf = (ms: number): number =>
+    data.find(({ group }) => group === wallClock(ms, zone).slice(0, 10))?.cost_nano_usd ?? 0;
+  return { today: costOf(today), yesterday: costOf(yesterday), days: [yesterday, today] };
 }
+
+/** Which keys spent most on a day. Today has no end, so that the page goes on updating itself. */
+const dayAddress = (spent: Spent, zone: string, day: "today" | "yesterday"): string => {
+  const [yesterday, today] = spent.days.map((ms) => new Date(ms).toISOString());
+  const range = day === "today" ? { from: today ?? "" } : { from: yesterday ?? "", to: today ?? "" };
+  return `/usage?${new URLSearchParams({ ...range, zone, by: "key" })}`;
+};
 
 const rate = ({ calls, failures }: { calls: number; failures: number }): number | null =>
   calls === 0 ? null : failures / calls;
@@ -62,14 +75,14 @@ function Tiles({
         label="Calls"
         value={short(total.calls)}
         address={`/calls?range=${window}`}
-        change={<Change now={total.calls} before={previous?.calls ?? null} />}
+        change={<Before now={total.calls} before={previous?.calls ?? null} format={short} />}
         note={`${decimal(data.calls_per_minute)} per minute`}
       />
       <Tile
         label="Failed"
         value={percent(total.failures, total.calls)}
         address={callsWith({ outcome: "failed" }, window)}
-        change={<Change now={rate(total)} before={previous && rate(previous)} more="worse" />}
+        change={<Before now={rate(total)} before={previous && rate(previous)} format={share} more="worse" />}
         note={counted(total.failures, "call")}
       />
       <Tile
@@ -77,19 +90,26 @@ function Tiles({
         value={known(total.first_content_ms.p50, duration)}
         address="/models"
         change={
-          <Change now={total.first_content_ms.p50} before={previous?.first_content_ms.p50 ?? null} more="worse" />
+          <Before
+            now={total.first_content_ms.p50}
+            before={previous?.first_content_ms.p50 ?? null}
+            format={duration}
+            more="worse"
+          />
         }
         note={`median · p95 ${known(total.first_content_ms.p95, duration)}`}
       />
       <Tile
         label="Cost"
         value={money(total.cost_nano_usd)}
-        address={`/usage?range=${window}&by=key,model`}
-        change={<Change now={total.cost_nano_usd} before={previous?.cost_nano_usd ?? null} />}
+        address={`/usage?range=${window}&by=key`}
+        change={<Before now={total.cost_nano_usd} before={previous?.cost_nano_usd ?? null} format={money} />}
         note={
           spent && (
             <>
-              {money(spent.today)} today · {money(spent.month)} this month{zone === ownZone() ? "" : ` (${zone})`}
+              <a href={dayAddress(spent, zone, "today")}>today {money(spent.today)}</a> ·{" "}
+              <a href={dayAddress(spent, zone, "yesterday")}>yesterday {money(spent.yesterday)}</a>
+              {zone === ownZone() ? "" : ` (${zone})`}
             </>
           )
         }
@@ -174,7 +194,10 @@ export function Overview() {
       <OutOfDate atMs={overview.atMs} error={overview.error} reload={overview.reload} />
       <Loaded of={overview} rows={10}>
         {({ data }) => {
-          const isNew = data.total.calls === 0 && data.previous === null && (spent.data?.month ?? 0) === 0;
+          const isNew =
+            data.total.calls === 0 &&
+            data.previous === null &&
+            (spent.data?.yesterday ?? 0) + (spent.data?.today ?? 0) === 0;
           return (
             <>
               <StateLines findings={data.attention} running={data.running_calls} circumstances={circumstances.data} />

@@ -1,10 +1,10 @@
 import { ask } from "../api/client.ts";
 import type { UsageAnswer, UsageRow } from "../api/types.ts";
 import { money } from "../format/money.ts";
-import { percent, short, whole } from "../format/numbers.ts";
+import { counted, decimal, percent, short, whole } from "../format/numbers.ts";
 import { Choice, Empty, PageHead, words } from "../parts/basics.tsx";
+import { Before, share } from "../parts/before.tsx";
 import { Budgets } from "../parts/budgets.tsx";
-import { Change } from "../parts/change.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
 import { CopyLink } from "../parts/copy-link.tsx";
 import { currentFilter, FilterBar } from "../parts/filter-bar.tsx";
@@ -37,6 +37,7 @@ import type { UsageView } from "../state/usage-links.ts";
 import { readZone } from "../state/zone.ts";
 
 const MOST_ROWS = 1_000;
+const DAY_MS = 86_400_000;
 const TONES: readonly Tone[] = ["one", "two", "three", "rest"];
 
 function dimensionsOf(query: URLSearchParams): Dimension[] {
@@ -76,8 +77,16 @@ function GroupBy({ by }: { by: readonly Dimension[] }) {
   );
 }
 
+interface FiguresProps {
+  sums: Sums;
+  /** The address of the calls of the page, also narrowed by this. */
+  calls: (filter?: string) => string;
+  range: Range;
+}
+
 /** The totals of the range. Each shows the calls it counts, and its change against the period before. */
-function Figures({ sums: { now, before }, calls }: { sums: Sums; calls: (filter?: string) => string }) {
+function Figures({ sums: { now, before }, calls, range }: FiguresProps) {
+  const lengthMs = Math.max(1, (range.toMs ?? Date.now()) - range.fromMs);
   const [is, was] = [valuesOf(now.total), valuesOf(before.total)];
   const known = before.total.calls > 0;
   const tokens = (values: Record<MetricName, number>): number => values.input + values.cached + values.output;
@@ -87,34 +96,35 @@ function Figures({ sums: { now, before }, calls }: { sums: Sums; calls: (filter?
         label="Cost"
         value={money(is.cost)}
         address={calls()}
-        change={<Change now={is.cost} before={known ? was.cost : null} />}
-        note={known ? `${money(was.cost)} before` : "no calls in the period before"}
+        change={<Before now={is.cost} before={known ? was.cost : null} format={money} />}
+        note={`${money(is.calls === 0 ? 0 : Math.round(is.cost / is.calls))} a call`}
       />
       <Tile
         label="Calls"
         value={short(is.calls)}
         address={calls()}
-        change={<Change now={is.calls} before={known ? was.calls : null} />}
-        note={known ? `${short(was.calls)} before` : ""}
+        change={<Before now={is.calls} before={known ? was.calls : null} format={short} />}
+        note={`${decimal((is.calls * DAY_MS) / lengthMs)} a day`}
       />
       <Tile
         label="Failed"
         value={percent(is.failures, is.calls)}
         address={calls("outcome:failed")}
         change={
-          <Change
+          <Before
             now={is.calls === 0 ? null : is.failures / is.calls}
             before={known ? was.failures / was.calls : null}
+            format={share}
             more="worse"
           />
         }
-        note={known ? `${percent(was.failures, was.calls)} before` : ""}
+        note={counted(is.failures, "call")}
       />
       <Tile
         label="Tokens"
         value={short(tokens(is))}
         address={calls()}
-        change={<Change now={tokens(is)} before={known ? tokens(was) : null} />}
+        change={<Before now={tokens(is)} before={known ? tokens(was) : null} format={short} />}
         note={`${short(is.input)} in, ${short(is.cached)} cached, ${short(is.output)} out`}
       />
     </dl>
@@ -174,7 +184,7 @@ export function Usage() {
               <NoUsage isFiltered={Object.keys(filter).length > 0} />
             ) : (
               <>
-                <Figures sums={sums} calls={callsOfPage} />
+                <Figures sums={sums} calls={callsOfPage} range={range} />
                 <Groups sums={sums} view={view} metric={metric} range={range} />
               </>
             )}

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ask } from "../api/client.ts";
-import type { Key, Page, Project } from "../api/types.ts";
+import type { ListedKey, Page, Project } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { percent } from "../format/numbers.ts";
 import { full, when } from "../format/time.ts";
@@ -8,7 +8,7 @@ import { State } from "./basics.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { useData } from "./use-data.ts";
 
-type ApiBudget = Key["budgets"][number];
+type ApiBudget = ListedKey["budgets"][number];
 
 interface Budget extends ApiBudget {
   id: string;
@@ -82,16 +82,24 @@ const COLUMNS: readonly Column<Budget>[] = [
     title: "Ends",
     cell: ({ ends_at: endsAt }) => (endsAt === null ? <span class="muted">never</span> : when(endsAt)),
   },
-  { id: "forecast", title: "At its end", kind: "number", cell: (budget) => <Prospect budget={budget} />, onPhone: "lead" },
+  {
+    id: "forecast",
+    title: "At its end",
+    kind: "number",
+    cell: (budget) => <Prospect budget={budget} />,
+    onPhone: "lead",
+  },
 ];
 
 async function load(abort: AbortSignal): Promise<Budget[]> {
   const [keys, projects] = await Promise.all([
-    ask<Page<Key>>("/api/keys", { limit: 500, state: "active" }, abort),
+    ask<Page<ListedKey>>("/api/keys", { limit: 500, state: "active" }, abort),
     ask<Page<Project>>("/api/projects", {}, abort),
   ]);
-  const of = (level: Budget["level"], items: readonly (Key | Project)[]): Budget[] =>
-    items.flatMap(({ id, name, budgets }) => budgets.map((budget) => ({ ...budget, id, name: name || id, level })));
+  const of = (level: Budget["level"], items: readonly (ListedKey | Project)[]): Budget[] =>
+    items.flatMap(({ id, name, budgets = [] }) =>
+      budgets.map((budget) => ({ ...budget, id, name: name || id, level })),
+    );
   return [...of("project", projects.data), ...of("key", keys.data)].sort((one, other) => urgency(other) - urgency(one));
 }
 

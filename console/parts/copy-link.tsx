@@ -3,7 +3,13 @@ import { place } from "../state/router.ts";
 import { CopyButton } from "./basics.tsx";
 
 /** The address of this view with its range fixed, so that whoever opens it later sees the same calls. */
-export function lastingAddress(origin: string, path: string, query: URLSearchParams, nowMs: number, usual?: RangeName): string {
+export function lastingAddress(
+  origin: string,
+  path: string,
+  query: URLSearchParams,
+  nowMs: number,
+  usual?: RangeName,
+): string {
   const fixed = new URLSearchParams(query);
   const range = readRange(query, nowMs, usual);
   const { from, to } = rangeQuery({ ...range, toMs: range.toMs ?? nowMs });

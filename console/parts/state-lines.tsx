@@ -71,10 +71,12 @@ export function StateLines({ findings, running, circumstances }: StateLinesProps
         {circumstances !== undefined && (
           <>
             <a href="/providers">{providerWords(circumstances.providers)}</a>
-            <a href="/refused?range=1h">
-              {circumstances.refused === 0 ? "Nothing refused" : `${whole(circumstances.refused)} refused`} in the last
-              hour
-            </a>
+            {findings.every(({ kind }) => kind !== "refusals") && (
+              <a href="/refused?range=1h">
+                {circumstances.refused === 0 ? "Nothing refused" : `${whole(circumstances.refused)} refused`} in the
+                last hour
+              </a>
+            )}
           </>
         )}
         <a href="/in-flight">{running === 0 ? "No calls in flight" : `${counted(running, "call")} in flight`}</a>

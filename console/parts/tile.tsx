@@ -18,9 +18,9 @@ export const Tile = ({ label, value, address, change, note }: TileProps) => (
       <p>
         <a href={address} aria-label={`${label}: ${value}`}>
           {value}
-        </a>{" "}
-        {change}
+        </a>
       </p>
+      {change !== undefined && <span class="muted">{change}</span>}
       <span class="muted">{note}</span>
     </dd>
   </div>

@@ -2,15 +2,7 @@ import { usd } from "../format/money.ts";
 import { percent, whole } from "../format/numbers.ts";
 import { day, when } from "../format/time.ts";
 import { nameOfKey } from "../state/names.ts";
-import {
-  type Dimension,
-  isTime,
-  METRIC_NAMES,
-  METRICS,
-  type MetricName,
-  type Report,
-  type SumRow,
-} from "../state/usage.ts";
+import { isTime, METRIC_NAMES, METRICS, type MetricName, type Report, type SumRow } from "../state/usage.ts";
 import { callsOf, type UsageView } from "../state/usage-links.ts";
 import { words } from "./basics.tsx";
 import { Change } from "./change.tsx";
@@ -52,16 +44,20 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
   const all = report.total[metric];
   const sortable = <Value extends number | string>(of: (row: SumRow) => Value) => (isComplete ? { sortBy: of } : {});
   const columns: Column<SumRow>[] = [
-    ...by.map((dimension, at): Column<SumRow> => ({
-      id: dimension,
-      title: titled(words(dimension)),
-      ...sortable((row) => (isTime(dimension) ? (row.groups[at] ?? "") : groupWords(dimension, row.groups[at] ?? ""))),
-      cell: (row) => {
-        const name = groupWords(dimension, row.groups[at] ?? "");
-        const address = at === 0 ? callsOf(view, row) : undefined;
-        return <span title={name}>{address === undefined ? name : <a href={address}>{name}</a>}</span>;
-      },
-    })),
+    ...by.map(
+      (dimension, at): Column<SumRow> => ({
+        id: dimension,
+        title: titled(words(dimension)),
+        ...sortable((row) =>
+          isTime(dimension) ? (row.groups[at] ?? "") : groupWords(dimension, row.groups[at] ?? ""),
+        ),
+        cell: (row) => {
+          const name = groupWords(dimension, row.groups[at] ?? "");
+          const address = at === 0 ? callsOf(view, row) : undefined;
+          return <span title={name}>{address === undefined ? name : <a href={address}>{name}</a>}</span>;
+        },
+      }),
+    ),
     {
       id: "share",
       title: "Share",
@@ -72,14 +68,16 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
         </span>
       ),
     },
-    ...METRIC_NAMES.filter((name) => name !== metric).map((name): Column<SumRow> => ({
-      id: name,
-      title: METRICS[name].name,
-      kind: "number",
-      ...sortable(({ values }) => values[name]),
-      cell: ({ values }) => shownAs(name, values[name]),
-      onPhone: name === "cost" || name === "calls" ? "line" : "hidden",
-    })),
+    ...METRIC_NAMES.filter((name) => name !== metric).map(
+      (name): Column<SumRow> => ({
+        id: name,
+        title: METRICS[name].name,
+        kind: "number",
+        ...sortable(({ values }) => values[name]),
+        cell: ({ values }) => shownAs(name, values[name]),
+        onPhone: name === "cost" || name === "calls" ? "line" : "hidden",
+      }),
+    ),
     ...(before === undefined
       ? []
       : [

@@ -139,7 +139,8 @@ export const tellFindings = (
     const { text, ...rest } = told(found, nowMs, nameOfKey);
     return {
       severity: found.severity,
-      sinceMs: found.since === null ? undefined : Date.parse(found.since),
+      // The hour that refusals are counted over is in the sentence.
+      sinceMs: found.since === null || found.kind === "refusals" ? undefined : Date.parse(found.since),
       text: text.trim(),
       ...rest,
     };

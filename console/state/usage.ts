@@ -54,7 +54,9 @@ export interface SumRow {
   values: Record<MetricName, number>;
 }
 
-export const valuesOf = (row: Pick<UsageRow, "calls" | "failures" | "cost_nano_usd" | "usage">): Record<MetricName, number> => ({
+export const valuesOf = (
+  row: Pick<UsageRow, "calls" | "failures" | "cost_nano_usd" | "usage">,
+): Record<MetricName, number> => ({
   cost: METRICS.cost.of(row),
   calls: METRICS.calls.of(row),
   failures: METRICS.failures.of(row),

@@ -51,6 +51,6 @@ export function zoned(written: string, zone: string): number | undefined {
   return guesses.find((guess) => offsetAt(guess) === asUtc - guess) ?? guesses[0];
 }
 
-/** When the month of this moment began, by the clocks of a zone. */
-export const startOfMonth = (ms: number, zone: string): number =>
-  zoned(`${wallClock(ms, zone).slice(0, 7)}-01T00:00:00`, zone) ?? ms;
+/** When the day of this moment began, by the clocks of a zone. */
+export const startOfDay = (ms: number, zone: string): number =>
+  zoned(`${wallClock(ms, zone).slice(0, 10)}T00:00:00`, zone) ?? ms;

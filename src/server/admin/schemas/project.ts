@@ -4,6 +4,7 @@ import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
+import { BudgetState } from "./budget-state.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
 import { SpentMoney } from "./spent.ts";
 
@@ -35,6 +36,7 @@ export const Project = Type.Object(
     billing: Billing,
     created_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(SpentMoney),
+    budgets: Type.Optional(Type.Array(BudgetState, { description: "Only in the list." })),
   },
   { title: "Project" },
 );
