@@ -15,7 +15,7 @@ export interface UsageView {
 /** The filter that selects the calls of a row; undefined if a filter cannot express it. */
 function filterOf({ by, filter }: UsageView, { groups }: SumRow): CallFilter | undefined {
   const own = Object.fromEntries(by.flatMap((name, at) => (isTime(name) ? [] : [[name, groups[at] ?? ""]])));
-  if ("end_user" in own || Object.values(own).some((value) => value === "")) return undefined;
+  if (Object.values(own).some((value) => value === "")) return undefined;
   return { ...filter, ...own };
 }
 

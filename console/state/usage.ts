@@ -164,6 +164,7 @@ const DEEPER: Readonly<Partial<Record<Dimension, Dimension>>> = {
   dialect: "model",
   outcome: "model",
   tag: "model",
+  end_user: "model",
 };
 
 /** The groupings inside a group: the next dimension, over the same range. */
