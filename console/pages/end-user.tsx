@@ -41,7 +41,7 @@ function Spending({ id, range, zone }: { id: string; range: Range; zone: string 
               everyMs={everyMs}
               span={[range.fromMs, range.toMs ?? Date.now()]}
               kind="bars"
-              height={200}
+              height={220}
               format={money}
               summary={`${money(total.cost_nano_usd)} for ${counted(total.calls, "call")}.`}
               series={series.map(({ name, values }, at) => ({ name, values, tone: tones[at] ?? "rest" }))}

@@ -14,7 +14,7 @@ export const share = (value: number): string => percent(value, 1);
 /** The change of a main figure, and what it was in the period of equal length before. */
 export const Before = ({ now, before, format, more }: BeforeProps) =>
   before === null ? (
-    <>nothing to compare with</>
+    <>– no calls before</>
   ) : (
     <>
       <Change now={now} before={before} {...(more === undefined ? {} : { more })} /> from {format(before)}

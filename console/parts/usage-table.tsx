@@ -1,5 +1,5 @@
 import { usd } from "../format/money.ts";
-import { percent, whole } from "../format/numbers.ts";
+import { percent, short, whole } from "../format/numbers.ts";
 import { day, when } from "../format/time.ts";
 import { nameOfKey } from "../state/names.ts";
 import { isTime, METRIC_NAMES, METRICS, type MetricName, type Report, type SumRow } from "../state/usage.ts";
@@ -8,7 +8,9 @@ import { words } from "./basics.tsx";
 import { Change } from "./change.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 
-const shownAs = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 4) : whole(value));
+const shownAs = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 4) : short(value));
+
+const exactly = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 9) : whole(value));
 
 const titled = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
 
@@ -74,7 +76,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
         title: METRICS[name].name,
         kind: "number",
         ...sortable(({ values }) => values[name]),
-        cell: ({ values }) => shownAs(name, values[name]),
+        cell: ({ values }) => <span title={exactly(name, values[name])}>{shownAs(name, values[name])}</span>,
         onPhone: name === "cost" || name === "calls" ? "line" : "hidden",
       }),
     ),
@@ -99,7 +101,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
       title: METRICS[metric].name,
       kind: "number",
       ...sortable(({ values }) => values[metric]),
-      cell: ({ values }) => <b>{shownAs(metric, values[metric])}</b>,
+      cell: ({ values }) => <b title={exactly(metric, values[metric])}>{shownAs(metric, values[metric])}</b>,
       onPhone: "lead",
     },
   ];
