@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { RECEIPT_FIELDS } from "../server/admin/receipt-filter.ts";
+import { RECEIPT_FIELDS } from "../server/admin/receipts/receipt-filter.ts";
 import { showUsage } from "../server/admin/usage.ts";
 import type { Command } from "./command.ts";
 import { receipts } from "./commands/receipts.ts";
