@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
 import { ask } from "../api/client.ts";
-import type { RecentRefusal } from "../api/types.ts";
 import { counted, short } from "../format/numbers.ts";
 import { Empty, PageHead, words } from "../parts/basics.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
@@ -9,19 +8,18 @@ import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OutOfDate } from "../parts/out-of-date.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
-import { ReasonTable, RecentTable, type Refuser, RefuserTable } from "../parts/refusal-tables.tsx";
+import { ReasonTable, type Refuser, RefuserTable } from "../parts/refusal-tables.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { useData } from "../parts/use-data.ts";
 import { nameOfKey } from "../state/names.ts";
 import { type Range, rangeQuery, readRange } from "../state/range.ts";
-import { NO_KEY, OTHERS, partOf, type RefusalSums, refusalStack } from "../state/refusals.ts";
+import { NO_KEY, partOf, type RefusalExample, type RefusalSums, refusalStack } from "../state/refusals.ts";
 import { place, setQuery } from "../state/router.ts";
 
 const FILTERS = ["reason", "key", "address", "project"] as const;
 const TONES: readonly Tone[] = ["bad", "one", "two", "rest"];
 const TURN_MS = 15_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
-const MOST_RECENT = 100;
 
 const filterOf = (query: URLSearchParams): Partial<Record<(typeof FILTERS)[number], string>> =>
   Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
@@ -31,17 +29,23 @@ interface Data {
   byReason: RefusalSums;
   byKey: RefusalSums;
   byAddress: RefusalSums;
-  recent: RecentRefusal[];
+  examples: RefusalExample[];
 }
 
 /** Those with a key by their key, the others by their address. */
-function refusersOf({ byKey, byAddress }: Data): Refuser[] {
+function refusersOf({ byKey, byAddress, examples }: Data): Refuser[] {
+  const exampleOf = (reason: string, key: string): RefusalExample | undefined =>
+    examples.find((one) => one.reason === reason && one.key === key);
   const ofKeys = byKey.data
     .filter(({ groups }) => groups[1] !== NO_KEY)
-    .map((sum): Refuser => ({ reason: sum.groups[0] ?? "", key: sum.groups[1] ?? "", address: undefined, sum }));
-  const ofAddresses = byAddress.data.map(
-    (sum): Refuser => ({ reason: sum.groups[0] ?? "", key: undefined, address: sum.groups[1] ?? "", sum }),
-  );
+    .map((sum): Refuser => {
+      const [reason = "", key = ""] = sum.groups;
+      return { reason, key, address: undefined, sum, example: exampleOf(reason, key) };
+    });
+  const ofAddresses = byAddress.data.map((sum): Refuser => {
+    const [reason = "", address = ""] = sum.groups;
+    return { reason, key: undefined, address, sum, example: exampleOf(reason, NO_KEY) };
+  });
   return [...ofKeys, ...ofAddresses].sort((one, other) => other.sum.requests - one.sum.requests);
 }
 
@@ -104,15 +108,11 @@ function Found({ data, range }: { data: Data; range: Range }) {
       <section class="below">
         <h2>Who was refused</h2>
         <RefuserTable rows={refusersOf(data)} />
-        {isCut && <p class="muted note">There are more. Choose a reason or a shorter range.</p>}
-      </section>
-      <section class="below">
-        <h2>Last refused requests</h2>
         <p class="muted note">
-          With the sentence that the client got; at most ten of each reason, key and address, and only of the process
-          that answers, since its start.
+          The sentence is that of the last such request to the process that answers, since its start. Only admins see
+          it.
         </p>
-        {data.recent.length === 0 ? <p class="muted">None in this time range.</p> : <RecentTable rows={data.recent} />}
+        {isCut && <p class="muted note">There are more. Choose a reason or a shorter range.</p>}
       </section>
     </>
   );
@@ -128,20 +128,23 @@ export function Refused() {
       const narrow = { ...filter, ...rangeQuery(readRange(query, Date.now(), "24h")) };
       const sums = (by: string, more: Readonly<Record<string, string>> = {}) =>
         ask<RefusalSums>("/api/refusals", { ...narrow, ...more, by }, abort);
+      const { to: _to, ...since } = narrow;
       const none: RefusalSums = {
         data: [],
+        examples: [],
         total: { requests: 0, first_at: null, last_at: null },
         groups_left_out: false,
       };
       const withoutKey = filter.key === undefined || filter.key === NO_KEY;
-      const [overTime, byReason, byKey, byAddress, recent] = await Promise.all([
+      const [overTime, byReason, byKey, byAddress, last] = await Promise.all([
         sums(`${partOf(range, Date.now()).by},reason`),
         sums("reason"),
         sums("reason,key"),
         withoutKey ? sums("reason,address", { key: NO_KEY }) : none,
-        ask<{ data: RecentRefusal[] }>("/api/refusals/recent", { ...narrow, limit: MOST_RECENT }, abort),
+        // A key that was refused again later has its example there.
+        ask<RefusalSums>("/api/refusals", { ...since, by: "reason" }, abort),
       ]);
-      return { overTime, byReason, byKey, byAddress, recent: recent.data } satisfies Data;
+      return { overTime, byReason, byKey, byAddress, examples: last.examples } satisfies Data;
     },
   );
   useEffect(() => {

@@ -15,7 +15,7 @@ import { RankedBars } from "../parts/ranked-bars.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { Tile } from "../parts/tile.tsx";
 import { UsageExports } from "../parts/usage-exports.tsx";
-import { groupWords, keyOfRow, UsageTable } from "../parts/usage-table.tsx";
+import { groupWords, SEPARATOR, UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
 import { ZoneChoice } from "../parts/zone-choice.tsx";
 import { notNarrowedBy, unsummed, usageQuery, writeFilter } from "../state/filter.ts";
@@ -50,7 +50,8 @@ function dimensionsOf(query: URLSearchParams): Dimension[] {
 
 interface Sums {
   now: UsageAnswer;
-  before: UsageAnswer;
+  /** Of the period of equal length before. */
+  before: UsageAnswer["total"];
 }
 
 function GroupBy({ by }: { by: readonly Dimension[] }) {
@@ -87,8 +88,8 @@ interface FiguresProps {
 /** The totals of the range. Each shows the calls it counts, and its change against the period before. */
 function Figures({ sums: { now, before }, calls, range }: FiguresProps) {
   const lengthMs = Math.max(1, (range.toMs ?? Date.now()) - range.fromMs);
-  const [is, was] = [valuesOf(now.total), valuesOf(before.total)];
-  const known = before.total.calls > 0;
+  const [is, was] = [valuesOf(now.total), valuesOf(before)];
+  const known = before.calls > 0;
   const tokens = (values: Record<MetricName, number>): number => values.input + values.cached + values.output;
   return (
     <dl class="tiles four">
@@ -141,13 +142,18 @@ export function Usage() {
   const narrowed = { ...usageQuery(filter), zone };
   const key = JSON.stringify([by, zone, query.get("range"), query.get("from"), query.get("to"), usageQuery(filter)]);
   const data = useData(key, async (abort): Promise<Sums> => {
-    const load = (of: Range, dimensions: string) =>
-      ask<UsageAnswer>("/api/usage", { ...narrowed, ...rangeQuery(of), by: dimensions }, abort);
+    const load = (of: Range, more: Readonly<Record<string, string>>) =>
+      ask<UsageAnswer>("/api/usage", { ...narrowed, ...rangeQuery(of), ...more }, abort);
+    if (!by.some(isTime)) {
+      const now = await load(range, { by: by.join(","), compare: "previous" });
+      return { now, before: now.previous?.total ?? now.total };
+    }
+    // Other days are other groups, so only the totals are compared.
     const [now, before] = await Promise.all([
-      load(range, by.join(",")),
-      load(periodBefore(range, Date.now()), by.some(isTime) ? "outcome" : by.join(",")),
+      load(range, { by: by.join(",") }),
+      load(periodBefore(range, Date.now()), { by: "outcome" }),
     ]);
-    return { now, before };
+    return { now, before: before.total };
   });
   const note = notNarrowedBy(unsummed(filter));
   const view: UsageView = { by, zone, filter, query };
@@ -239,7 +245,11 @@ function Groups({ sums, view, metric, range }: { sums: Sums; view: UsageView; me
   const report = reportOf(sorted(data, by, metric), [total], MOST_ROWS, overlapping !== undefined);
   const before = by.some(isTime)
     ? undefined
-    : new Map(sums.before.data.map((row) => [keyOfRow({ groups: row.groups, values: valuesOf(row) }), valuesOf(row)]));
+    : new Map(
+        data.flatMap(({ groups, previous }) =>
+          previous == null ? [] : [[groups.join(SEPARATOR), valuesOf(previous)] as const],
+        ),
+      );
   return (
     <>
       {by.some(isTime) ? (

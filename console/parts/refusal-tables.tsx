@@ -1,8 +1,7 @@
-import type { RecentRefusal } from "../api/types.ts";
 import { percent, whole } from "../format/numbers.ts";
-import { ago, clockTime, full, when } from "../format/time.ts";
+import { full, when } from "../format/time.ts";
 import { nameOfKey } from "../state/names.ts";
-import { NO_KEY, OTHERS, type RefusalSum, reasonOf } from "../state/refusals.ts";
+import { NO_KEY, OTHERS, type RefusalExample, type RefusalSum, reasonOf } from "../state/refusals.ts";
 import { place } from "../state/router.ts";
 import { State, words } from "./basics.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
@@ -73,6 +72,8 @@ export interface Refuser {
   key: string | undefined;
   address: string | undefined;
   sum: RefusalSum;
+  /** The last one of this key and reason. Only admins see it. */
+  example: RefusalExample | undefined;
 }
 
 /** Who was refused: a key, or an address without one. */
@@ -91,13 +92,6 @@ function Who({ key, address }: Refuser) {
 const REFUSER_COLUMNS: readonly Column<Refuser>[] = [
   { id: "who", title: "Key or address", cell: (row) => <Who {...row} /> },
   {
-    id: "kind",
-    title: "Of",
-    muted: true,
-    onPhone: "hidden",
-    cell: ({ key }) => (key === undefined ? "no known key" : "a key"),
-  },
-  {
     id: "reason",
     title: "Reason",
     cell: ({ reason }) => (
@@ -106,12 +100,23 @@ const REFUSER_COLUMNS: readonly Column<Refuser>[] = [
       </a>
     ),
   },
+  {
+    id: "told",
+    title: "What the client was told",
+    cell: ({ example }) =>
+      example === undefined ? (
+        <span class="muted">–</span>
+      ) : (
+        <span class="advice" title={`${example.endpoint}, ${full(example.at)}`}>
+          {example.message} <span class="muted">{example.endpoint}</span>
+        </span>
+      ),
+  },
   { id: "first", title: "First", muted: true, cell: ({ sum }) => <Seen at={sum.first_at} /> },
   { id: "last", title: "Last", muted: true, cell: ({ sum }) => <Seen at={sum.last_at} /> },
   {
     id: "calls",
-    title: "Its calls",
-    onPhone: "hidden",
+    title: "Calls",
     cell: ({ key }) =>
       key === undefined || key === OTHERS ? (
         <span class="muted">–</span>
@@ -139,54 +144,5 @@ export const RefuserTable = ({ rows }: { rows: readonly Refuser[] }) => (
     rows={rows}
     keyOf={({ reason, key, address }) => `${reason} ${key} ${address}`}
     columns={REFUSER_COLUMNS}
-  />
-);
-
-const RECENT_COLUMNS: readonly Column<RecentRefusal>[] = [
-  {
-    id: "at",
-    title: "Time",
-    cell: ({ at }) => <span title={`${full(at)}, ${ago(at)}`}>{when(at)}</span>,
-  },
-  { id: "reason", title: "Reason", onPhone: "lead", cell: ({ reason }) => <Reason name={reason} /> },
-  {
-    id: "message",
-    title: "What the client was told",
-    cell: ({ message }) =>
-      message === null ? <span class="muted">not shown to viewers</span> : <span class="advice">{message}</span>,
-  },
-  {
-    id: "who",
-    title: "Key",
-    cell: ({ key, address }) =>
-      key === NO_KEY ? (
-        <span class="muted">{address}</span>
-      ) : (
-        <a href={`/keys/${encodeURIComponent(key)}`} title={`${key}, from ${address}`}>
-          {nameOfKey(key)}
-        </a>
-      ),
-  },
-  {
-    id: "path",
-    title: "Endpoint",
-    muted: true,
-    cell: ({ method, path }) => <span title={`${method} ${path}`}>{path}</span>,
-  },
-  {
-    id: "request",
-    title: "Request ID",
-    muted: true,
-    cell: ({ request_id: id, at }) => <code title={clockTime(at)}>{id}</code>,
-  },
-];
-
-export const RecentTable = ({ rows }: { rows: readonly RecentRefusal[] }) => (
-  <DataTable
-    label="Last refused requests"
-    rows={rows}
-    keyOf={({ request_id: id }) => id}
-    columns={RECENT_COLUMNS}
-    class="recent"
   />
 );

@@ -26,7 +26,10 @@ export function groupWords(dimension: string, group: string): string {
 export const rowWords = (by: readonly string[], { groups }: SumRow): string =>
   by.map((dimension, at) => groupWords(dimension, groups[at] ?? "")).join(" · ");
 
-export const keyOfRow = ({ groups }: SumRow): string => groups.join("\u0000");
+/** Between the groups of a row's key. */
+export const SEPARATOR = "\u0000";
+
+export const keyOfRow = ({ groups }: SumRow): string => groups.join(SEPARATOR);
 
 interface UsageTableProps {
   view: UsageView;

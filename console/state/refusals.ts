@@ -8,8 +8,19 @@ export interface RefusalSum {
   last_at: string | null;
 }
 
+/** What the client of the last refusal of a key, or of requests without one, was told. */
+export interface RefusalExample {
+  reason: string;
+  /** `none` without a known key. */
+  key: string;
+  endpoint: string;
+  message: string;
+  at: string;
+}
+
 export interface RefusalSums {
   data: RefusalSum[];
+  examples: RefusalExample[];
   total: { requests: number; first_at: string | null; last_at: string | null };
   groups_left_out: boolean;
 }
