@@ -24,6 +24,8 @@ export interface SeededGateway {
   batch: string;
   /** The key with budgets. */
   key: string;
+  /** The secret of a key of the project `shop`. */
+  shopKey: string;
   stop(): Promise<void>;
 }
 
@@ -99,6 +101,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
     batch,
     key: made[0]?.id ?? "",
+    shopKey: shop,
     stop: async () => {
       await gateway.stop();
       await receiver.stop(true);

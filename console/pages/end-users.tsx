@@ -40,7 +40,7 @@ const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser
     title: "Own limits",
     cell: ({ limits }) => {
       const words = limits.map((one) => `${nameOfOwner(one)}: ${limitWords(one.limits)}`).join("; ");
-      return <span title={words}>{words}</span>;
+      return words === "" ? null : <span title={words}>{words}</span>;
     },
   },
   {

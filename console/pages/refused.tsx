@@ -17,7 +17,7 @@ import { NO_KEY, partOf, type RefusalExample, type RefusalSums, refusalStack } f
 import { place, setQuery } from "../state/router.ts";
 
 const FILTERS = ["reason", "key", "address", "project"] as const;
-const TONES: readonly Tone[] = ["bad", "one", "two", "rest"];
+const TONES: readonly Tone[] = ["one", "two", "three", "rest"];
 const TURN_MS = 15_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
 
@@ -83,7 +83,7 @@ function OverTime({ sums, range }: { sums: RefusalSums; range: Range }) {
         times={times}
         everyMs={everyMs}
         kind="bars"
-        height={200}
+        height={220}
         format={short}
         summary={`${counted(sums.total.requests, "request")} refused.`}
         series={series.map(({ name, values }, at) => ({ name: words(name), values, tone: TONES[at] ?? "rest" }))}

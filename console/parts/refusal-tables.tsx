@@ -108,7 +108,7 @@ const REFUSER_COLUMNS: readonly Column<Refuser>[] = [
         <span class="muted">–</span>
       ) : (
         <span class="advice" title={`${example.endpoint}, ${full(example.at)}`}>
-          {example.message} <span class="muted">{example.endpoint}</span>
+          {example.message} <small>{example.endpoint}</small>
         </span>
       ),
   },
