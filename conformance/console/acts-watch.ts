@@ -84,9 +84,10 @@ export function actAtWatch(visit: () => Visit): void {
     test("which key spent most yesterday, and why: two clicks from the overview", async () => {
       await watched.visit("/");
       await page.getByRole("link", { name: /^yesterday \$/ }).click();
-      const [first] = await page.locator(".ranked li a").all();
-      expect(await first?.textContent()).toBe("checkout assistant");
-      await first?.click();
+      const first = page.locator(".ranked li a").first();
+      await first.waitFor();
+      expect(await first.textContent()).toBe("checkout assistant");
+      await first.click();
       await page.getByText("Cost by model").waitFor();
       expect(new URL(page.url()).searchParams.get("q")).toBe(`key:${gateway.key}`);
       expect(await page.locator(".ranked li").count()).toBeGreaterThan(1);
@@ -100,11 +101,11 @@ export function actAtWatch(visit: () => Visit): void {
       await row.getByText(/limit of 2 requests a minute/).waitFor();
       await row.getByText("POST /v1/chat/completions").waitFor();
       await row.getByRole("link", { name: "6" }).click();
-      await page.getByRole("button", { name: "Remove filter reason rate_limited" }).waitFor();
+      await page.getByRole("button", { name: "Remove filter reason rate limited" }).waitFor();
       await page.getByText("Raise the limit that the sentence names").waitFor();
       expect(await page.getByText("401 unauthenticated").count()).toBe(0);
       expect(await watched.accessibility()).toEqual([]);
-      const chip = page.getByRole("button", { name: "Remove filter reason rate_limited" });
+      const chip = page.getByRole("button", { name: "Remove filter reason rate limited" });
       await chip.focus();
       await page.keyboard.press("Enter");
       await chip.waitFor({ state: "detached" });
@@ -137,7 +138,7 @@ export function actAtWatch(visit: () => Visit): void {
       await watched.visit("/");
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Usage" }).click();
       await page.getByRole("link", { name: "End users" }).click();
-      await page.getByRole("button", { name: "Cap customer-23" }).click();
+      await page.getByRole("button", { name: "Cap at $5 a day: customer-23" }).click();
       const dialog = page.getByRole("dialog", { name: "Cap customer-23" });
       expect(await dialog.getByLabel("Daily budget (USD)").inputValue()).toBe("5");
       expect(await watched.accessibilityInBoth()).toEqual([]);
@@ -147,7 +148,7 @@ export function actAtWatch(visit: () => Visit): void {
       await row.getByText("project shop: $5 a day").waitFor();
 
       // The same with nothing left to spend.
-      await row.getByRole("button", { name: "Cap customer-23" }).click();
+      await row.getByRole("button", { name: "Cap at $5 a day: customer-23" }).click();
       await dialog.getByLabel("Daily budget (USD)").fill("0");
       await page.keyboard.press("Enter");
       await dialog.waitFor({ state: "detached" });
@@ -169,6 +170,7 @@ export function actAtWatch(visit: () => Visit): void {
       await page.getByRole("heading", { name: "End user customer-23" }).waitFor();
       await page.getByRole("cell", { name: "$0 a day" }).waitFor();
       await page.getByRole("button", { name: "Change limits" }).click();
+      await page.getByRole("dialog", { name: "Limits of customer-23" }).waitFor();
       await page.keyboard.press("Escape");
       await page.waitForSelector("dialog", { state: "detached" });
       await page.getByRole("link", { name: "Its calls" }).click();

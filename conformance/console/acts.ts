@@ -401,6 +401,7 @@ export function actAtConsole(visit: () => Visit): void {
       await other.page.goto(gateway.url);
       await other.page.getByLabel(/operator secret/).fill(gateway.projectSecret);
       await other.page.keyboard.press("Enter");
+      await other.page.getByRole("link", { name: "Calls" }).click();
       await other.page.getByRole("link", { name: "Bodies" }).click();
       const find = async (receipt: string) => {
         await other.page.getByLabel("Receipt").fill(receipt);

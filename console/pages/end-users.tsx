@@ -67,7 +67,12 @@ const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser
           title: "Actions",
           kind: "acts",
           cell: (item) => (
-            <button type="button" class="quiet" aria-label={`Cap ${item.id}`} onClick={() => onCap(item)}>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Cap at $${CAP_USD} a day: ${item.id}`}
+              onClick={() => onCap(item)}
+            >
               Cap at ${CAP_USD} a day
             </button>
           ),

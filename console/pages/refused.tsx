@@ -49,6 +49,9 @@ function refusersOf({ byKey, byAddress, examples }: Data): Refuser[] {
   return [...ofKeys, ...ofAddresses].sort((one, other) => other.sum.requests - one.sum.requests);
 }
 
+const filterWords = (name: string, value: string): string =>
+  name === "key" ? (value === NO_KEY ? "no known key" : nameOfKey(value)) : name === "reason" ? words(value) : value;
+
 function Filters() {
   const filters = Object.entries(filterOf(place.value.query));
   if (filters.length === 0) return null;
@@ -59,11 +62,10 @@ function Filters() {
           <button
             type="button"
             class="chip"
-            aria-label={`Remove filter ${name} ${value}`}
+            aria-label={`Remove filter ${name} ${filterWords(name, value)}`}
             onClick={() => setQuery({ [name]: undefined })}
           >
-            <span class="muted">{name}</span>{" "}
-            {name === "key" ? (value === NO_KEY ? "no known key" : nameOfKey(value)) : words(value)}
+            <span class="muted">{name}</span> {filterWords(name, value)}
             <Icon name="close" size={12} />
           </button>
         </li>
