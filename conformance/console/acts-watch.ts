@@ -253,7 +253,9 @@ export function actAtWatch(visit: () => Visit): void {
         "/end-users/customer-17",
       ]) {
         await watched.visit(path);
-        await watched.settled();
+        await page.locator(".four .tile, table.data tbody tr").first().waitFor();
+        // Charts take their width one frame later.
+        await page.waitForTimeout(150);
         const width = await page.evaluate<number>("document.documentElement.scrollWidth");
         expect([path, width]).toEqual([path, 390]);
       }
