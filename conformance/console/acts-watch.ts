@@ -242,7 +242,7 @@ export function actAtWatch(visit: () => Visit): void {
       }
     });
 
-    test("O6: on a phone none of these pages scrolls sideways", async () => {
+    test("on a phone none of these pages scrolls sideways", async () => {
       await page.setViewportSize({ width: 390, height: 844 });
       for (const path of [
         "/?range=24h",
