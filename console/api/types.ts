@@ -14,7 +14,7 @@ export type { OperationItem } from "../../src/server/admin/schemas/operation.ts"
 export type { Overview } from "../../src/server/admin/schemas/overview.ts";
 export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";
 export type { Project } from "../../src/server/admin/schemas/project.ts";
-export type { ProviderHealth } from "../../src/server/admin/schemas/provider.ts";
+export type { ProviderHealth, ProvidersAnswer } from "../../src/server/admin/schemas/provider.ts";
 export type { CheckedProvider, ProviderForms } from "../../src/server/admin/schemas/provider-form.ts";
 export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.ts";
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
