@@ -129,6 +129,11 @@ export function actAtWatch(visit: () => Visit): void {
       await other.page.getByText("translations").waitFor();
       expect(await other.page.getByText("old crawler").count()).toBe(0);
       expect(await other.page.getByText("127.0.0.1").count()).toBe(0);
+      expect(await other.page.locator("a[href^='/calls']").count()).toBe(0);
+      // The page of the usage is their first one.
+      await other.page.getByRole("link", { name: "Usage" }).click();
+      await other.page.locator(".usage-rows tbody tr").first().waitFor();
+      expect(await other.page.locator("a[href^='/calls']").count()).toBe(0);
       expect(await other.accessibility()).toEqual([]);
       expect(other.problems).toEqual([]);
       await theirs.close();
@@ -173,6 +178,9 @@ export function actAtWatch(visit: () => Visit): void {
       await page.getByRole("dialog", { name: "Limits of customer-23" }).waitFor();
       await page.keyboard.press("Escape");
       await page.waitForSelector("dialog", { state: "detached" });
+      await page.keyboard.press("Escape");
+      await page.getByRole("heading", { name: "End users" }).waitFor();
+      await page.goBack();
       await page.getByRole("link", { name: "Its calls" }).click();
       await page.waitForSelector("table.calls tbody tr");
       expect(new URL(page.url()).searchParams.get("q")).toBe("end_user:customer-23");

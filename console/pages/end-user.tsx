@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ask, session } from "../api/client.ts";
 import type { EndUser, UsageAnswer } from "../api/types.ts";
 import { money } from "../format/money.ts";
@@ -16,9 +16,10 @@ import { useData } from "../parts/use-data.ts";
 import { ZoneChoice } from "../parts/zone-choice.tsx";
 import { limitWords } from "../state/end-users.ts";
 import { writeFilter } from "../state/filter.ts";
+import { mayReadCalls } from "../state/may-read-calls.ts";
 import { nameOfKey } from "../state/names.ts";
 import { type Range, rangeQuery, readRange } from "../state/range.ts";
-import { place } from "../state/router.ts";
+import { goTo, place } from "../state/router.ts";
 import { stackOf } from "../state/usage.ts";
 import { readZone } from "../state/zone.ts";
 
@@ -72,7 +73,8 @@ const keyColumns = (id: string): Column<ByKey>[] => [
     id: "requests",
     title: "Calls today",
     kind: "number",
-    cell: ({ key, requests }) => <a href={callsWith({ key, end_user: id }, "24h")}>{whole(requests)}</a>,
+    cell: ({ key, requests }) =>
+      mayReadCalls() ? <a href={callsWith({ key, end_user: id }, "24h")}>{whole(requests)}</a> : whole(requests),
   },
   { id: "tokens", title: "Tokens today", kind: "number", cell: ({ tokens }) => short(tokens) },
   { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
@@ -107,7 +109,7 @@ function Shown({ item, range, zone }: { item: EndUser; range: Range; zone: strin
         <Tile
           label="Calls today"
           value={whole(item.requests)}
-          address={callsWith({ end_user: id }, "24h")}
+          address={mayReadCalls() ? callsWith({ end_user: id }, "24h") : undefined}
           note={`${short(item.tokens)} tokens`}
         />
       </dl>
@@ -133,10 +135,33 @@ function Shown({ item, range, zone }: { item: EndUser; range: Range; zone: strin
   );
 }
 
+function decoded(written: string): string {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return written;
+  }
+}
+
+/** Escape leads back to the list, unless something is open or being edited. */
+function useEscape(): void {
+  useEffect(() => {
+    const leave = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if (document.querySelector("dialog[open], :popover-open") !== null) return;
+      if (event.target instanceof HTMLElement && event.target.closest("input, textarea, select") !== null) return;
+      goTo("/end-users");
+    };
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  }, []);
+}
+
 /** What one end user costs and may use. */
 export function OneEndUser() {
+  useEscape();
   const { path, query } = place.value;
-  const id = decodeURIComponent(path.split("/").slice(2).join("/"));
+  const id = decoded(path.split("/").slice(2).join("/"));
   const range = readRange(query, Date.now(), "30d");
   const zone = readZone(query);
   const [form, setForm] = useState<"cap" | "limits" | undefined>(undefined);
@@ -147,9 +172,11 @@ export function OneEndUser() {
       <PageHead title={`End user ${id}`}>
         <RangeChoice range={range} />
         <ZoneChoice zone={zone} />
-        <a class="button" href={callsWith({ end_user: id }, "30d")}>
-          Its calls
-        </a>
+        {mayReadCalls() && (
+          <a class="button" href={callsWith({ end_user: id }, "30d")}>
+            Its calls
+          </a>
+        )}
         {mayChange && (
           <>
             <button type="button" onClick={() => setForm("limits")}>

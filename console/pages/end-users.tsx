@@ -27,14 +27,15 @@ const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser
     ),
   },
   {
-    id: "keys",
-    title: "Keys",
-    muted: true,
-    cell: ({ keys }) => {
-      const names = keys.map(({ key }) => nameOfKey(key)).join(", ");
-      return <span title={names}>{names}</span>;
-    },
+    id: "today",
+    title: "Today",
+    kind: "number",
+    cell: ({ spent_nano_usd: spent }) => money(spent.day),
+    onPhone: "lead",
   },
+  { id: "month", title: "This month", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.month) },
+  { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
+  { id: "requests", title: "Calls today", kind: "number", cell: ({ requests }) => whole(requests) },
   {
     id: "limits",
     title: "Own limits",
@@ -49,15 +50,14 @@ const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser
     muted: true,
     cell: ({ last_used_at: last }) => (last === null ? "never" : <span title={full(last)}>{ago(last)}</span>),
   },
-  { id: "requests", title: "Calls today", kind: "number", cell: ({ requests }) => whole(requests) },
-  { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
-  { id: "month", title: "This month", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.month) },
   {
-    id: "today",
-    title: "Today",
-    kind: "number",
-    cell: ({ spent_nano_usd: spent }) => money(spent.day),
-    onPhone: "lead",
+    id: "keys",
+    title: "Keys",
+    muted: true,
+    cell: ({ keys }) => {
+      const names = keys.map(({ key }) => nameOfKey(key)).join(", ");
+      return <span title={names}>{names}</span>;
+    },
   },
   ...(onCap === undefined
     ? []

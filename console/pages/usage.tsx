@@ -19,6 +19,7 @@ import { groupWords, SEPARATOR, UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
 import { ZoneChoice } from "../parts/zone-choice.tsx";
 import { notNarrowedBy, unsummed, usageQuery, writeFilter } from "../state/filter.ts";
+import { mayReadCalls } from "../state/may-read-calls.ts";
 import { periodBefore, type Range, rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import {
@@ -81,7 +82,7 @@ function GroupBy({ by }: { by: readonly Dimension[] }) {
 interface FiguresProps {
   sums: Sums;
   /** The address of the calls of the page, also narrowed by this. */
-  calls: (filter?: string) => string;
+  calls: (filter?: string) => string | undefined;
   range: Range;
 }
 
@@ -157,7 +158,8 @@ export function Usage() {
   });
   const note = notNarrowedBy(unsummed(filter));
   const view: UsageView = { by, zone, filter, query };
-  const callsOfPage = (more = ""): string => {
+  const callsOfPage = (more = ""): string | undefined => {
+    if (!mayReadCalls()) return undefined;
     const next = new URLSearchParams({ q: [writeFilter(filter), more].filter((one) => one !== "").join(" ") });
     for (const name of ["range", "from", "to", "zone"]) if (query.get(name)) next.set(name, query.get(name) ?? "");
     if (!next.has("range") && !next.has("from")) next.set("range", "30d");

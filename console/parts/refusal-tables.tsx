@@ -1,5 +1,6 @@
 import { percent, whole } from "../format/numbers.ts";
 import { full, when } from "../format/time.ts";
+import { mayReadCalls } from "../state/may-read-calls.ts";
 import { nameOfKey } from "../state/names.ts";
 import { NO_KEY, OTHERS, type RefusalExample, type RefusalSum, reasonOf } from "../state/refusals.ts";
 import { place } from "../state/router.ts";
@@ -112,13 +113,25 @@ const REFUSER_COLUMNS: readonly Column<Refuser>[] = [
         </span>
       ),
   },
-  { id: "first", title: "First", muted: true, cell: ({ sum }) => <Seen at={sum.first_at} /> },
-  { id: "last", title: "Last", muted: true, cell: ({ sum }) => <Seen at={sum.last_at} /> },
+  {
+    id: "last",
+    title: "Last, first",
+    cell: ({ sum }) => (
+      <span class="two-lines block">
+        <Seen at={sum.last_at} />
+        {sum.first_at !== sum.last_at && (
+          <small>
+            <Seen at={sum.first_at} />
+          </small>
+        )}
+      </span>
+    ),
+  },
   {
     id: "calls",
     title: "Calls",
     cell: ({ key }) =>
-      key === undefined || key === OTHERS ? (
+      key === undefined || key === OTHERS || !mayReadCalls() ? (
         <span class="muted">–</span>
       ) : (
         <a href={callsWith({ key }, "24h")}>calls</a>

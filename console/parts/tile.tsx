@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 interface TileProps {
   label: string;
   value: string;
-  /** Where the calls of this figure are. */
-  address: string;
+  /** Where the calls of this figure are; undefined if the reader may not see them. */
+  address: string | undefined;
   /** The change against the period before. */
   change?: ComponentChildren;
   note?: ComponentChildren;
@@ -16,9 +16,13 @@ export const Tile = ({ label, value, address, change, note }: TileProps) => (
     <dt>{label}</dt>
     <dd>
       <p>
-        <a href={address} aria-label={`${label}: ${value}`}>
-          {value}
-        </a>
+        {address === undefined ? (
+          <strong>{value}</strong>
+        ) : (
+          <a href={address} aria-label={`${label}: ${value}`}>
+            {value}
+          </a>
+        )}
       </p>
       {change !== undefined && <span class="muted">{change}</span>}
       <span class="muted">{note}</span>

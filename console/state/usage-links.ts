@@ -1,4 +1,5 @@
 import { type CallFilter, writeFilter } from "./filter.ts";
+import { mayReadCalls } from "./may-read-calls.ts";
 import { type Dimension, deeperThan, isTime, type SumRow } from "./usage.ts";
 import { zoned } from "./zone.ts";
 
@@ -40,7 +41,7 @@ const dayAfter = (day: string): string =>
 
 /** The address of the calls that a row counts. */
 export function callsOf(view: UsageView, row: SumRow): string | undefined {
-  const filter = filterOf(view, row);
+  const filter = mayReadCalls() ? filterOf(view, row) : undefined;
   return filter && `/calls?${new URLSearchParams({ q: writeFilter(filter), ...rangeOf(view, row) })}`;
 }
 
