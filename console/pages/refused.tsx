@@ -4,6 +4,7 @@ import { counted, short } from "../format/numbers.ts";
 import { Empty, PageHead, words } from "../parts/basics.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
 import { CopyLink } from "../parts/copy-link.tsx";
+import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { OutOfDate } from "../parts/out-of-date.tsx";
@@ -11,6 +12,7 @@ import { RangeChoice } from "../parts/range-choice.tsx";
 import { ReasonTable, type Refuser, RefuserTable } from "../parts/refusal-tables.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { useData } from "../parts/use-data.ts";
+import { mayReadCalls } from "../state/may-read-calls.ts";
 import { nameOfKey } from "../state/names.ts";
 import { type Range, rangeQuery, readRange } from "../state/range.ts";
 import { NO_KEY, partOf, type RefusalExample, type RefusalSums, refusalStack } from "../state/refusals.ts";
@@ -163,6 +165,12 @@ export function Refused() {
       </PageHead>
       <p class="muted note">
         Requests that ended before a call began. They have no receipt.{" "}
+        {mayReadCalls() && (
+          <>
+            What a provider refused is a call: see the{" "}
+            <a href={callsWith({ outcome: "failed" }, range.name ?? "24h")}>failed calls</a>.{" "}
+          </>
+        )}
         {range.fromMs < Date.now() - KEPT_MS - 60_000 && "Their counts are kept for seven days."}
       </p>
       <Filters />

@@ -3,7 +3,7 @@ import { ask } from "../api/client.ts";
 import type { ListedKey, Page, Project } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { percent } from "../format/numbers.ts";
-import { full, when } from "../format/time.ts";
+import { about, full } from "../format/time.ts";
 import { State } from "./basics.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { useData } from "./use-data.ts";
@@ -32,7 +32,7 @@ function Prospect({ budget }: { budget: Budget }) {
   if (exceedsAt !== null)
     return (
       <State kind="warn">
-        <span title={full(exceedsAt)}>used up {when(exceedsAt)}</span>
+        <span title={full(exceedsAt)}>used up {about(exceedsAt)}</span>
       </State>
     );
   if (forecast === null) return <span class="muted">–</span>;
@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<Budget>[] = [
   {
     id: "ends",
     title: "Ends",
-    cell: ({ ends_at: endsAt }) => (endsAt === null ? <span class="muted">never</span> : when(endsAt)),
+    cell: ({ ends_at: endsAt }) => (endsAt === null ? <span class="muted">never</span> : about(endsAt)),
   },
   {
     id: "forecast",

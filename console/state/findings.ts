@@ -1,7 +1,7 @@
 import type { Finding } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { counted, whole } from "../format/numbers.ts";
-import { day, when } from "../format/time.ts";
+import { about, day } from "../format/time.ts";
 
 /** A finding as one sentence. */
 export interface ToldFinding {
@@ -33,13 +33,13 @@ function budget({ level, id, name, window, ...use }: Of<"budget">, nowMs: number
   const owner = level === "gateway" ? "the gateway" : `the ${level} ${name}`;
   const what = `The ${PERIODS[window]} budget of ${owner}`;
   const sums = `${money(spent)} of ${money(limit)}`;
-  const end = use.ends_at === null ? "" : ` It starts again on ${when(use.ends_at, nowMs)}.`;
+  const end = use.ends_at === null ? "" : ` It starts again on ${about(use.ends_at, nowMs)}.`;
   const text =
     used >= 100
       ? `${what} is used up (${sums}), so its calls are refused.${end}`
       : exceedsAt === null
         ? `${what} is ${used}% used: ${sums}.`
-        : `${what} will be used up on ${when(exceedsAt, nowMs)} at this rate. ${used}% is used: ${sums}.${end}`;
+        : `${what} will be used up on ${about(exceedsAt, nowMs)} at this rate. ${used}% is used: ${sums}.${end}`;
   const place =
     level === "key"
       ? { address: `/keys/${encodeURIComponent(id)}`, link: "The key" }
