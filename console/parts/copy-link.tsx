@@ -19,7 +19,7 @@ export function lastingAddress(
   return `${origin}${path}?${fixed}`;
 }
 
-/** `usual` is the range of the page if its address names none. */
+/** `usual`: the range of a page whose address has none. */
 export const CopyLink = ({ usual }: { usual?: RangeName }) => (
   <CopyButton
     text={() => lastingAddress(location.origin, place.value.path, place.value.query, Date.now(), usual)}

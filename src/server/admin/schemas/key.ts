@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { DEFAULT_OVERLAP_SECONDS } from "../../../access/keys.ts";
+import { BUDGET_WINDOWS } from "../../../access/spend-meter.ts";
 import { Type } from "../../../base/type.ts";
 import { PROTOCOL_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
@@ -8,7 +9,6 @@ import { nullable, openObject } from "../../../dialects/reading/schema-builders.
 import { KEY_STATES } from "../keys/key-state.ts";
 import { dataAnswer, pageAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
-import { BudgetState } from "./budget-state.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
 import { SpentMoney } from "./spent.ts";
 
@@ -88,6 +88,23 @@ export const RotationRequest = Type.Object(
   { title: "RotationRequest" },
 );
 
+export const KeyBudget = Type.Object(
+  {
+    window: Type.Enum([...BUDGET_WINDOWS]),
+    limit_nano_usd: Type.Integer(),
+    spent_nano_usd: Type.Integer(),
+    used_percent: Type.Integer(),
+    forecast_nano_usd: nullable(
+      Type.Integer({
+        description: "At the end of the window if spending continues at this rate; null in its first twentieth.",
+      }),
+    ),
+    exceeds_at: nullable(Type.String({ description: "When it is used up at this rate, if before the end." })),
+    ends_at: nullable(Timestamp),
+  },
+  { title: "KeyBudget" },
+);
+
 const keyFields = {
   id: Type.String(),
   from: Type.Enum(["file", "storage"], { description: "`file`: change it in the configuration file." }),
@@ -123,7 +140,7 @@ const listedFields = {
   ...keyFields,
   spent_nano_usd: SpentMoney,
   state: Type.Enum([...KEY_STATES]),
-  budgets: Type.Array(BudgetState, { description: "Of the key itself; its project and the gateway may have others." }),
+  budgets: Type.Array(KeyBudget, { description: "Of the key itself; its project and the gateway may have others." }),
 };
 
 const ListedKey = Type.Object(listedFields, { title: "ListedKey" });
