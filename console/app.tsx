@@ -18,6 +18,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   usage: async () => (await import("./pages/usage.tsx")).Usage,
   keys: async () => (await import("./pages/keys.tsx")).Keys,
   "end-users": async () => (await import("./pages/end-users.tsx")).EndUsers,
+  "end-user": async () => (await import("./pages/end-user.tsx")).OneEndUser,
   projects: async () => (await import("./pages/projects.tsx")).Projects,
   providers: async () => (await import("./pages/providers.tsx")).Providers,
   catalogue: async () => (await import("./pages/catalogue.tsx")).Catalogue,
@@ -45,6 +46,7 @@ const PAGES_OF_ONE: Readonly<Record<string, string>> = {
   calls: "call",
   batches: "batch",
   keys: "key",
+  "end-users": "end-user",
   providers: "provider",
 };
 

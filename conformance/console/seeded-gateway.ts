@@ -6,6 +6,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 import { seedBatches } from "./seed-batches.ts";
+import { seedWatch } from "./seed-watch.ts";
 
 export interface SeededGateway {
   /** The URL of the console. */
@@ -23,6 +24,8 @@ export interface SeededGateway {
   batch: string;
   /** The key with budgets. */
   key: string;
+  /** The secret of a key of the project `shop`. */
+  shopKey: string;
   stop(): Promise<void>;
 }
 
@@ -75,6 +78,13 @@ export async function startSeeded(): Promise<SeededGateway> {
     made.push({ ...(await send("/api/keys", { ...key, project })), project, share });
   const [shop = "", hostile = ""] = [made[1]?.key, made[3]?.key];
   const batch = await seedBatches({ clientsUrl: gateway.url, keys: { shop, hostile }, hostile: HOSTILE, read });
+  const revoke = async (id: string) => {
+    await fetch(`${adminUrl}/api/keys/${id}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${adminSecret}` },
+    });
+  };
+  await seedWatch({ clientsUrl: gateway.url, key: shop, send, revoke, hostile: HOSTILE });
   const receipts = seedReceipts(made, Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);
@@ -91,6 +101,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
     batch,
     key: made[0]?.id ?? "",
+    shopKey: shop,
     stop: async () => {
       await gateway.stop();
       await receiver.stop(true);

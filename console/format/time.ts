@@ -17,6 +17,9 @@ export function when(moment: string | number, nowMs = Date.now()): string {
   return isToday ? clockTime(moment) : `${day(moment)}, ${clockTime(moment)}`;
 }
 
+/** The same without seconds, for what is expected. */
+export const about = (moment: string | number, nowMs = Date.now()): string => when(moment, nowMs).replace(/:\d\d$/, "");
+
 export const full = (moment: string | number): string =>
   `${DAY_AND_YEAR.format(new Date(moment))}, ${clockTime(moment)}`;
 

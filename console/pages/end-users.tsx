@@ -1,119 +1,84 @@
 import { useState } from "preact/hooks";
-import { ask, change, session } from "../api/client.ts";
+import { ask, session } from "../api/client.ts";
 import type { EndUser, Page } from "../api/types.ts";
 import { money } from "../format/money.ts";
+import { whole } from "../format/numbers.ts";
 import { ago, full } from "../format/time.ts";
-import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { FormProblem, LimitFields, useSending } from "../parts/key-forms.tsx";
+import { Choice, Empty, PageHead } from "../parts/basics.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { CAP_USD, EndUserLimits, nameOfOwner } from "../parts/end-user-limits.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { OwnerFilter, ownerFilter } from "../parts/owner-filter.tsx";
 import { useData } from "../parts/use-data.ts";
-import { readLimits } from "../state/limits.ts";
+import { endUserAddress, limitWords } from "../state/end-users.ts";
 import { nameOfKey } from "../state/names.ts";
 import { place, setQuery } from "../state/router.ts";
 
 const PAGE_SIZE = 50;
 
-/** A key or a project of which the end user may have its own limits. */
-interface Owner {
-  project: string;
-  key?: string;
-}
-
-const ownersOf = ({ keys, limits }: EndUser): Owner[] => {
-  const owners = new Map<string, Owner>();
-  const add = (owner: Owner) => owners.set(`${owner.project} ${owner.key ?? ""}`, owner);
-  for (const { project } of keys) add({ project });
-  for (const { project, key } of keys) add({ project, key });
-  for (const { project, key } of limits) if (project !== null) add(key === null ? { project } : { project, key });
-  return [...owners.values()];
-};
-
-const nameOf = ({ project, key }: { project: string | null; key?: string | null }): string =>
-  key ? `key ${nameOfKey(key)}` : project === null ? "gateway" : `project ${project}`;
-
-const limitsOf = (item: EndUser, owner: Owner): Readonly<Record<string, number | null>> =>
-  item.limits.find(({ project, key }) => project === owner.project && (key ?? undefined) === owner.key)?.limits ?? {};
-
-const words = (limits: Readonly<Record<string, number | null>>): string =>
-  Object.entries(limits)
-    .map(([name, value]) => `${name}=${value ?? "none"}`)
-    .join(" ");
-
-function EditLimits({ item, onDone, onClose }: { item: EndUser; onDone: () => void; onClose: () => void }) {
-  const owners = ownersOf(item);
-  const [at, setAt] = useState(0);
-  const owner = owners[at] ?? { project: "default" };
-  const own = limitsOf(item, owner);
-  const address = `/api/end_users/${encodeURIComponent(item.id)}`;
-  const done = () => {
-    onDone();
-    onClose();
-  };
-  const { submit, error, busy } = useSending((form) => {
-    const set = Object.entries(readLimits(form)).filter(([, value]) => value !== null);
-    if (set.length > 0) return change("PUT", address, { ...owner, limits: Object.fromEntries(set) });
-    return change("DELETE", `${address}?${new URLSearchParams({ ...owner })}`);
-  }, done);
-  return (
-    <Dialog title={`Limits of ${item.id}`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <label>
-          Applies to its calls with
-          <select onChange={(event) => setAt(Number(event.currentTarget.value))}>
-            {owners.map((one, index) => (
-              <option key={nameOf(one)} value={index}>
-                {nameOf(one)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <LimitFields
-          key={at}
-          limits={own}
-          legend="Replaces the default limits of end users (leave empty to keep them)"
-        />
-        <FormProblem error={error} />
-        <footer>
-          <button type="submit" class="main" disabled={busy}>
-            Save
-          </button>
-        </footer>
-      </form>
-    </Dialog>
-  );
-}
-
-const Row = ({ item, onEdit }: { item: EndUser; onEdit: (() => void) | undefined }) => (
-  <tr>
-    <th scope="row" class="name">
-      {item.id}
-      <span class="muted small block">{item.keys.map(({ key }) => nameOfKey(key)).join(", ")}</span>
-    </th>
-    <td class="number">{money(item.spent_nano_usd.day)}</td>
-    <td class="number">{money(item.spent_nano_usd.month)}</td>
-    <td class="number">{money(item.spent_nano_usd.total)}</td>
-    <td class="number">{item.requests.toLocaleString("en-US")}</td>
-    <td class="number">{item.tokens.toLocaleString("en-US")}</td>
-    <td title={item.last_used_at === null ? undefined : full(item.last_used_at)}>
-      {item.last_used_at === null ? <span class="muted">never</span> : ago(item.last_used_at)}
-    </td>
-    <td>
-      {item.limits.map((one) => (
-        <span key={nameOf(one)} class="small block">
-          <span class="muted">{nameOf(one)}:</span> {words(one.limits)}
-        </span>
-      ))}
-    </td>
-    <td class="acts">
-      {onEdit !== undefined && (
-        <button type="button" class="quiet" aria-label={`Edit the limits of ${item.id}`} onClick={onEdit}>
-          Edit
-        </button>
-      )}
-    </td>
-  </tr>
-);
+const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser>[] => [
+  {
+    id: "id",
+    title: "End user",
+    cell: ({ id }) => (
+      <a href={endUserAddress(id)} title={id}>
+        {id}
+      </a>
+    ),
+  },
+  {
+    id: "today",
+    title: "Today",
+    kind: "number",
+    cell: ({ spent_nano_usd: spent }) => money(spent.day),
+    onPhone: "lead",
+  },
+  { id: "month", title: "This month", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.month) },
+  { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
+  { id: "requests", title: "Calls today", kind: "number", cell: ({ requests }) => whole(requests) },
+  {
+    id: "limits",
+    title: "Own limits",
+    cell: ({ limits }) => {
+      const words = limits.map((one) => `${nameOfOwner(one)}: ${limitWords(one.limits)}`).join("; ");
+      return words === "" ? null : <span title={words}>{words}</span>;
+    },
+  },
+  {
+    id: "last",
+    title: "Last used",
+    muted: true,
+    cell: ({ last_used_at: last }) => (last === null ? "never" : <span title={full(last)}>{ago(last)}</span>),
+  },
+  {
+    id: "keys",
+    title: "Keys",
+    muted: true,
+    cell: ({ keys }) => {
+      const names = keys.map(({ key }) => nameOfKey(key)).join(", ");
+      return <span title={names}>{names}</span>;
+    },
+  },
+  ...(onCap === undefined
+    ? []
+    : [
+        {
+          id: "acts",
+          title: "Actions",
+          kind: "acts",
+          cell: (item) => (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Cap at $${CAP_USD} a day: ${item.id}`}
+              onClick={() => onCap(item)}
+            >
+              Cap at ${CAP_USD} a day
+            </button>
+          ),
+        } satisfies Column<EndUser>,
+      ]),
+];
 
 const Search = ({ text }: { text: string }) => (
   <search>
@@ -124,96 +89,106 @@ const Search = ({ text }: { text: string }) => (
         setQuery({ text: written === "" ? undefined : written, after: undefined });
       }}
     >
-      <label>
-        ID begins with
-        <input name="text" type="search" maxLength={256} defaultValue={text} />
-      </label>
+      <input
+        name="text"
+        type="search"
+        aria-label="ID begins with"
+        placeholder="ID begins with"
+        maxLength={256}
+        defaultValue={text}
+      />
       <button type="submit">Search</button>
     </form>
   </search>
 );
 
+const LIMITED = [
+  { value: "all", name: "All" },
+  { value: "limited", name: "With own limits" },
+] as const;
+
 export function EndUsers() {
   const { query } = place.value;
   const after = query.get("after") ?? undefined;
   const text = query.get("text") ?? undefined;
+  const limited = query.get("limited") === "true" ? "true" : undefined;
   const { project, key } = ownerFilter();
-  const filter = { project, key, text };
-  const [editing, setEditing] = useState<EndUser | undefined>(undefined);
-  const { data, error, reload } = useData(JSON.stringify([filter, after]), (abort) =>
+  const filter = { project, key, text, limited };
+  const [capped, setCapped] = useState<EndUser | undefined>(undefined);
+  const data = useData(JSON.stringify([filter, after]), (abort) =>
     ask<Page<EndUser>>("/api/end_users", { limit: PAGE_SIZE, ...filter, after }, abort),
   );
   const mayChange = session.value?.role === "admin";
+  const isNarrowed = Object.values(filter).some((value) => value !== undefined);
   return (
     <>
       <PageHead title="End users">
-        <a class="button" href="/usage?by=end_user">
-          Usage by end user
+        <a class="button" href="/usage?by=end_user&range=30d">
+          By spending
         </a>
       </PageHead>
+      <div class="filters">
+        <Search key={text} text={text ?? ""} />
+        <Choice
+          label="Limits"
+          value={limited === undefined ? "all" : "limited"}
+          options={LIMITED}
+          onChange={(name) => setQuery({ limited: name === "limited" ? "true" : undefined, after: undefined })}
+        />
+      </div>
       <OwnerFilter />
-      <Search key={text} text={text ?? ""} />
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? (
-        !error && <Waiting />
-      ) : data.data.length === 0 ? (
-        <Empty title={text === undefined ? "No end users" : "No matching end users"}>
-          <p>
-            Send the header <code>x-trivium-user</code>, or <code>user</code> in the body, to record who uses your
-            program.
-          </p>
-        </Empty>
-      ) : (
-        <>
-          <section class="wide" tabIndex={0} aria-label="End users table">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">ID</th>
-                  <th scope="col" class="number">
-                    Today
-                  </th>
-                  <th scope="col" class="number">
-                    This month
-                  </th>
-                  <th scope="col" class="number">
-                    Total
-                  </th>
-                  <th scope="col" class="number">
-                    Calls today
-                  </th>
-                  <th scope="col" class="number">
-                    Tokens today
-                  </th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">Own limits</th>
-                  <th scope="col">
-                    <span class="unseen">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.data.map((item) => (
-                  <Row key={item.id} item={item} onEdit={mayChange ? () => setEditing(item) : undefined} />
-                ))}
-              </tbody>
-            </table>
-          </section>
-          <nav class="pager" aria-label="Pagination for end users">
-            {after !== undefined && (
-              <button type="button" onClick={() => setQuery({ after: undefined })}>
-                First
-              </button>
-            )}
-            {data.next !== null && (
-              <button type="button" onClick={() => setQuery({ after: data.next ?? undefined })}>
-                Next
-              </button>
-            )}
-          </nav>
-        </>
-      )}
-      {editing && <EditLimits item={editing} onDone={reload} onClose={() => setEditing(undefined)} />}
+      <Loaded of={data}>
+        {({ data: items, next }) =>
+          items.length === 0 ? (
+            <NoEndUsers isNarrowed={isNarrowed} />
+          ) : (
+            <>
+              <DataTable
+                label="End users"
+                rows={items}
+                keyOf={({ id }) => id}
+                columns={columnsOf(mayChange ? setCapped : undefined)}
+                addressOf={({ id }) => endUserAddress(id)}
+              />
+              <nav class="pager" aria-label="Pagination for end users">
+                {after !== undefined && (
+                  <button type="button" onClick={() => setQuery({ after: undefined })}>
+                    First
+                  </button>
+                )}
+                {next !== null && (
+                  <button type="button" onClick={() => setQuery({ after: next })}>
+                    Next
+                  </button>
+                )}
+              </nav>
+              <p class="muted note">In the order of their IDs. Today and this month are those of UTC.</p>
+            </>
+          )
+        }
+      </Loaded>
+      {capped && <EndUserLimits item={capped} isCap onDone={data.reload} onClose={() => setCapped(undefined)} />}
     </>
   );
 }
+
+const NoEndUsers = ({ isNarrowed }: { isNarrowed: boolean }) =>
+  isNarrowed ? (
+    <Empty title="No matching end users">
+      <p>
+        <button
+          type="button"
+          onClick={() => setQuery({ text: undefined, limited: undefined, project: undefined, key: undefined })}
+        >
+          Remove the filter
+        </button>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No end users">
+      <p>
+        Send the header <code>x-trivium-user</code>, or <code>user</code> in the body, to record who uses your program.
+        Each one then has its own spending and limits here.
+      </p>
+    </Empty>
+  );

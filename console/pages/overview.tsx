@@ -1,250 +1,220 @@
-import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import type { Overview as OverviewData, UsageRow } from "../api/types.ts";
 import { money } from "../format/money.ts";
-import { counted, decimal, duration, known, percent, short, whole } from "../format/numbers.ts";
-import { Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
-import { Chart, type Tone } from "../parts/chart.tsx";
+import { counted, decimal, duration, known, percent, short } from "../format/numbers.ts";
+import { full } from "../format/time.ts";
+import { Choice, Empty, PageHead } from "../parts/basics.tsx";
+import { Before, share } from "../parts/before.tsx";
+import { callsWith } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
-import { RangeChoice } from "../parts/range-choice.tsx";
-import { Sparkline } from "../parts/sparkline.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { OutOfDate } from "../parts/out-of-date.tsx";
+import { OverviewCharts } from "../parts/overview-charts.tsx";
+import { StateLines, useCircumstances } from "../parts/state-lines.tsx";
+import { Tile } from "../parts/tile.tsx";
 import { TopTable } from "../parts/top-table.tsx";
+import { UnpricedUses } from "../parts/unpriced-uses.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { listenTo } from "../state/events.ts";
-import { nameOfKey } from "../state/names.ts";
-import { readRange } from "../state/range.ts";
-import { place } from "../state/router.ts";
-import { ownZone } from "../state/zone.ts";
+import { RANGE_NAMES, type Range, readRange } from "../state/range.ts";
+import { goTo, place, setQuery } from "../state/router.ts";
+import { ownZone, readZone, startOfDay, wallClock } from "../state/zone.ts";
 
 const REFRESH_MS = 2_000;
+/** What changes seldom is asked for seldom. */
+const SLOWLY_MS = 20_000;
+const TURN_MS = 30_000;
+const HOUR_MS = 3_600_000;
 
-/** Daily totals of the current month, in the browser's time zone. */
-async function monthOf(abort: AbortSignal): Promise<UsageRow[]> {
-  const now = new Date();
-  const from = new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
-  return (await ask<{ data: UsageRow[] }>("/api/usage", { by: "day", from, zone: ownZone() }, abort)).data;
+interface Spent {
+  today: number;
+  yesterday: number;
+  /** The starts of yesterday and today. */
+  days: readonly [number, number];
 }
 
-const sum = (rows: readonly UsageRow[]): number => rows.reduce((all, { cost_nano_usd }) => all + cost_nano_usd, 0);
+/** What was spent today and yesterday, by the days of the page's zone. */
+async function spentOf(zone: string, abort: AbortSignal): Promise<Spent> {
+  const nowMs = Date.now();
+  const today = startOfDay(nowMs, zone);
+  // Days have 23 to 25 hours.
+  const yesterday = startOfDay(today - 12 * HOUR_MS, zone);
+  const from = new Date(yesterday).toISOString();
+  const { data } = await ask<{ data: UsageRow[] }>("/api/usage", { by: "day", from, zone }, abort);
+  const costOf = (ms: number): number =>
+    data.find(({ group }) => group === wallClock(ms, zone).slice(0, 10))?.cost_nano_usd ?? 0;
+  return { today: costOf(today), yesterday: costOf(yesterday), days: [yesterday, today] };
+}
 
-const today = (): string => {
-  const now = new Date();
-  return `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, "0")}-${String(now.getDate()).padStart(2, "0")}`;
+/** Which keys spent most on a day. Today has no end, so that the page goes on updating itself. */
+const dayAddress = (spent: Spent, zone: string, day: "today" | "yesterday"): string => {
+  const [yesterday, today] = spent.days.map((ms) => new Date(ms).toISOString());
+  const range = day === "today" ? { from: today ?? "" } : { from: yesterday ?? "", to: today ?? "" };
+  return `/usage?${new URLSearchParams({ ...range, zone, by: "key" })}`;
 };
 
-function Tile({
-  label,
-  value,
-  note,
-  spark,
-  tone = "one",
-}: {
-  label: string;
-  value: string;
-  note?: ComponentChildren;
-  spark?: readonly (number | null)[];
-  tone?: Tone;
-}) {
-  return (
-    <div class="tile">
-      <dt>{label}</dt>
-      <dd>
-        <strong>{value}</strong>
-        <span class="muted">{note}</span>
-        {spark && <Sparkline values={spark} tone={tone} />}
-      </dd>
-    </div>
-  );
-}
+const rate = ({ calls, failures }: { calls: number; failures: number }): number | null =>
+  calls === 0 ? null : failures / calls;
 
-const Tiles = ({ data, month }: { data: OverviewData; month: readonly UsageRow[] | undefined }) => {
-  const { total, series } = data;
-  const ofToday = month?.filter(({ group }) => group.startsWith(today())) ?? [];
+function Tiles({
+  data,
+  spent,
+  window,
+  zone,
+}: {
+  data: OverviewData;
+  spent: Spent | undefined;
+  window: string;
+  zone: string;
+}) {
+  const { total, previous } = data;
   return (
-    <dl class="tiles" aria-live="off">
+    <dl class="tiles four" aria-live="off">
       <Tile
-        label="Calls per minute"
-        value={decimal(data.calls_per_minute)}
-        note={counted(total.calls, "call")}
-        spark={series.map(({ calls }) => calls)}
+        label="Calls"
+        value={short(total.calls)}
+        address={`/calls?range=${window}`}
+        change={<Before now={total.calls} before={previous?.calls ?? null} format={short} />}
+        note={`${decimal(data.calls_per_minute)} per minute`}
       />
-      <Tile label="In flight" value={whole(data.running_calls)} note="in this process" />
       <Tile
-        label="Failures"
+        label="Failed"
         value={percent(total.failures, total.calls)}
+        address={callsWith({ outcome: "failed" }, window)}
+        change={<Before now={rate(total)} before={previous && rate(previous)} format={share} more="worse" />}
         note={counted(total.failures, "call")}
-        spark={series.map(({ failures }) => failures)}
-        tone="bad"
       />
       <Tile
         label="Time to first content"
         value={known(total.first_content_ms.p50, duration)}
+        address="/models"
+        change={
+          <Before
+            now={total.first_content_ms.p50}
+            before={previous?.first_content_ms.p50 ?? null}
+            format={duration}
+            more="worse"
+          />
+        }
         note={`median · p95 ${known(total.first_content_ms.p95, duration)}`}
-        spark={series.map(({ first_content_ms }) => first_content_ms.p50)}
-        tone="two"
       />
       <Tile
-        label="Output tokens"
-        value={short(total.output_tokens)}
-        note={`${short(total.input_tokens + total.cached_tokens)} in, ${percent(total.cached_tokens, total.input_tokens + total.cached_tokens)} cached`}
-        spark={series.map(({ output_tokens }) => output_tokens)}
-        tone="three"
-      />
-      <Tile
-        label="Spend"
+        label="Cost"
         value={money(total.cost_nano_usd)}
-        note={month && `today ${money(sum(ofToday))} · month ${money(sum(month))}`}
-        spark={series.map(({ cost_nano_usd }) => cost_nano_usd)}
+        address={`/usage?range=${window}&by=key`}
+        change={<Before now={total.cost_nano_usd} before={previous?.cost_nano_usd ?? null} format={money} />}
+        note={
+          spent && (
+            <>
+              <a href={dayAddress(spent, zone, "today")}>today {money(spent.today)}</a> ·{" "}
+              <a href={dayAddress(spent, zone, "yesterday")}>yesterday {money(spent.yesterday)}</a>
+              {zone === ownZone() ? "" : ` (${zone})`}
+            </>
+          )
+        }
       />
     </dl>
   );
-};
+}
 
-function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
-  const times = series.map(({ at }) => Date.parse(at));
-  const frame = { times, everyMs: every_ms };
+/** The sums of the overview are kept for presets only. */
+function OtherRange({ range, window }: { range: Range; window: string }) {
+  const query = new URLSearchParams(place.value.query);
   return (
-    <div class="charts">
-      <Chart
-        {...frame}
-        title="Calls"
-        kind="bars"
-        format={short}
-        summary={`${counted(total.calls, "call")}, ${whole(total.failures)} failed.`}
-        series={[
-          { name: "answered", values: series.map(({ calls, failures }) => calls - failures), tone: "one" },
-          { name: "failed", values: series.map(({ failures }) => failures), tone: "bad" },
-        ]}
-      />
-      <Chart
-        {...frame}
-        title="Time to first content"
-        kind="lines"
-        format={duration}
-        summary={`Median ${known(total.first_content_ms.p50, duration)}, p95 ${known(total.first_content_ms.p95, duration)}.`}
-        series={[
-          { name: "median", values: series.map(({ first_content_ms: { p50 } }) => p50), tone: "one" },
-          { name: "p95", values: series.map(({ first_content_ms: { p95 } }) => p95), tone: "two" },
-        ]}
-      />
-      <Chart
-        {...frame}
-        title="Tokens"
-        kind="bars"
-        format={short}
-        summary={`${short(total.input_tokens)} in, ${short(total.cached_tokens)} cached, ${short(total.output_tokens)} out.`}
-        series={[
-          { name: "in", values: series.map(({ input_tokens }) => input_tokens), tone: "one" },
-          { name: "cached", values: series.map(({ cached_tokens }) => cached_tokens), tone: "three" },
-          { name: "out", values: series.map(({ output_tokens }) => output_tokens), tone: "two" },
-        ]}
-      />
-      <Chart
-        {...frame}
-        title="Cost"
-        kind="bars"
-        format={money}
-        summary={`${money(total.cost_nano_usd)} in total.`}
-        series={[{ name: "cost", values: series.map(({ cost_nano_usd }) => cost_nano_usd), tone: "one" }]}
-      />
-    </div>
+    <p class="muted note">
+      The overview shows the last {window}. For {full(range.fromMs)} to{" "}
+      {range.toMs === undefined ? "now" : full(range.toMs)}, see the <a href={`/calls?${query}`}>calls</a> or the{" "}
+      <a href={`/usage?${query}`}>usage</a>.
+    </p>
   );
 }
 
-/** Usage that the totals leave out because its price is unknown. */
-function Unpriced({ uses }: { uses: OverviewData["unpriced"] }) {
-  if (uses.length === 0) return null;
+function Parts({ data, window }: { data: OverviewData; window: string }) {
+  const showSpan = (fromMs: number, toMs: number) =>
+    goTo(
+      `/calls?${new URLSearchParams({
+        from: new Date(fromMs).toISOString(),
+        to: new Date(Math.max(toMs, fromMs + 60_000)).toISOString(),
+      })}`,
+    );
   return (
-    <section class="panel" aria-label="Usage without a known price">
-      <table class="top">
-        <caption>Usage without a known price (not included in the totals)</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Model</th>
-            <th scope="col">Key</th>
-            <th scope="col" class="number">
-              Calls
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {uses.map(({ name, produced_by, model, provider, key, calls, receipt }) => (
-            <tr key={`${key} ${name} ${produced_by}`}>
-              <th scope="row">
-                <a href={`/calls/${receipt}`}>{name}</a>
-              </th>
-              <td>
-                {model} via {provider}
-              </td>
-              <td>{nameOfKey(key)}</td>
-              <td class="number">{whole(calls)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <>
+      <OverviewCharts data={data} onSpan={showSpan} />
+      <div class="tops">
+        <TopTable title="Models" name="model" groups={data.top.models} range={window} />
+        <TopTable title="Providers" name="provider" groups={data.top.providers} range={window} />
+        <TopTable title="Keys" name="key" groups={data.top.keys} range={window} />
+      </div>
+      <UnpricedUses uses={data.unpriced} />
+    </>
   );
 }
 
 export function Overview() {
-  const range = readRange(place.value.query, Date.now(), "1h");
+  const { query } = place.value;
+  const range = readRange(query, Date.now(), "1h");
   const window = range.name ?? "1h";
-  const { data, error, reload } = useData(window, (abort) =>
-    ask<{ data: OverviewData }>("/api/overview", { window }, abort),
-  );
-  const month = useData("month", monthOf);
+  const zone = readZone(query);
+  const overview = useData(window, (abort) => ask<{ data: OverviewData }>("/api/overview", { window }, abort));
+  const spent = useData(`spent ${zone}`, (abort) => spentOf(zone, abort));
+  const circumstances = useCircumstances();
   const refresh = useThrottled(() => {
-    reload();
-    month.reload();
+    overview.reload();
+    spent.reload();
   }, REFRESH_MS);
-  useEffect(() => listenTo(({ type }) => type !== "call.committed" && refresh()), [refresh]);
+  const refreshRest = useThrottled(circumstances.reload, SLOWLY_MS);
+  useEffect(
+    () =>
+      listenTo(({ type }) => {
+        if (type === "call.committed") return;
+        refresh();
+        refreshRest();
+      }),
+    [],
+  );
   useEffect(() => {
-    const turn = setInterval(refresh, 30_000);
+    const turn = setInterval(() => {
+      refresh();
+      refreshRest();
+    }, TURN_MS);
     return () => clearInterval(turn);
-  }, [refresh]);
-  const overview = data?.data;
+  }, []);
   return (
     <>
       <PageHead title="Overview">
-        {overview && (
-          <State kind={overview.status === "ready" ? "good" : overview.status === "degraded" ? "warn" : "bad"}>
-            {overview.status}
-          </State>
-        )}
-        <RangeChoice range={{ ...range, name: window }} />
+        <Choice
+          label="Range"
+          value={window}
+          options={RANGE_NAMES.map((name) => ({ value: name, name }))}
+          onChange={(name) => setQuery({ range: name, from: undefined, to: undefined })}
+        />
       </PageHead>
-      {error && <Problem error={error} retry={reload} />}
-      {overview === undefined ? (
-        !error && <Waiting />
-      ) : (
-        <>
-          {overview.reasons.length > 0 && (
-            <ul class="reasons">
-              {overview.reasons.map((reason) => (
-                <li key={reason}>{reason}</li>
-              ))}
-            </ul>
-          )}
-          <Unpriced uses={overview.unpriced} />
-          <Tiles data={overview} month={month.data} />
-          {overview.total.calls === 0 && (month.data?.length ?? 0) === 0 ? (
-            <Empty title="No calls yet">
-              <FirstCall />
-            </Empty>
-          ) : (
+      {range.name === undefined && <OtherRange range={range} window={window} />}
+      <OutOfDate atMs={overview.atMs} error={overview.error} reload={overview.reload} />
+      <Loaded of={overview} rows={10}>
+        {({ data }) => {
+          const isNew =
+            data.total.calls === 0 &&
+            data.previous === null &&
+            (spent.data?.yesterday ?? 0) + (spent.data?.today ?? 0) === 0;
+          return (
             <>
-              <Charts data={overview} />
-              <div class="tops">
-                <TopTable title="Models" name="model" groups={overview.top.models} range={window} />
-                <TopTable title="Providers" name="provider" groups={overview.top.providers} range={window} />
-                <TopTable title="Keys" name="key" groups={overview.top.keys} range={window} />
-              </div>
+              <StateLines findings={data.attention} running={data.running_calls} circumstances={circumstances.data} />
+              {isNew ? (
+                <Empty title="No calls yet">
+                  <FirstCall />
+                </Empty>
+              ) : (
+                <>
+                  <Tiles data={data} spent={spent.data} window={window} zone={zone} />
+                  <Parts data={data} window={window} />
+                </>
+              )}
             </>
-          )}
-        </>
-      )}
+          );
+        }}
+      </Loaded>
     </>
   );
 }

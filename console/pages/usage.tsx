@@ -1,18 +1,26 @@
-import { ask, withQuery } from "../api/client.ts";
-import type { UsageRow } from "../api/types.ts";
-import { csvOf, download } from "../format/csv.ts";
+import { ask } from "../api/client.ts";
+import type { UsageAnswer, UsageRow } from "../api/types.ts";
 import { money } from "../format/money.ts";
-import { short, whole } from "../format/numbers.ts";
-import { Choice, Empty, PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
+import { counted, decimal, percent, short, whole } from "../format/numbers.ts";
+import { Choice, Empty, PageHead, words } from "../parts/basics.tsx";
+import { Before, share } from "../parts/before.tsx";
+import { Budgets } from "../parts/budgets.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
+import { CopyLink } from "../parts/copy-link.tsx";
 import { currentFilter, FilterBar } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
-import { UsageTable } from "../parts/usage-table.tsx";
+import { RankedBars } from "../parts/ranked-bars.tsx";
+import { SavedViews } from "../parts/saved-views.tsx";
+import { Tile } from "../parts/tile.tsx";
+import { UsageExports } from "../parts/usage-exports.tsx";
+import { groupWords, SEPARATOR, UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
-import { notNarrowedBy, receiptQuery, unsummed, usageQuery } from "../state/filter.ts";
-import { type Range, rangeQuery, readRange } from "../state/range.ts";
+import { ZoneChoice } from "../parts/zone-choice.tsx";
+import { notNarrowedBy, unsummed, usageQuery, writeFilter } from "../state/filter.ts";
+import { mayReadCalls } from "../state/may-read-calls.ts";
+import { periodBefore, type Range, rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import {
   DIMENSIONS,
@@ -24,28 +32,33 @@ import {
   overlap,
   reportOf,
   stackOf,
+  valuesOf,
 } from "../state/usage.ts";
-import { ownZone } from "../state/zone.ts";
+import type { UsageView } from "../state/usage-links.ts";
+import { readZone } from "../state/zone.ts";
 
-const MOST_ROWS = 200;
+const MOST_ROWS = 1_000;
+const DAY_MS = 86_400_000;
 const TONES: readonly Tone[] = ["one", "two", "three", "rest"];
 
 function dimensionsOf(query: URLSearchParams): Dimension[] {
   const given = (query.get("by") ?? "day,model").split(",");
-  return DIMENSIONS.filter((known) => given.includes(known))
-    .sort((one, other) => given.indexOf(one) - given.indexOf(other))
-    .slice(0, 2);
+  const known = DIMENSIONS.filter((name) => given.includes(name));
+  return known.length === 0
+    ? ["model"]
+    : known.sort((one, other) => given.indexOf(one) - given.indexOf(other)).slice(0, 2);
 }
 
 interface Sums {
-  rows: UsageRow[];
-  all: UsageRow[];
+  now: UsageAnswer;
+  /** Of the period of equal length before. */
+  before: UsageAnswer["total"];
 }
 
 function GroupBy({ by }: { by: readonly Dimension[] }) {
   const choose = (at: number, value: string) => {
     const next = at === 0 ? [value, by[1]] : [by[0], value];
-    setQuery({ by: [...new Set(next.filter((one) => one !== undefined && one !== ""))].join(",") });
+    setQuery({ by: [...new Set(next.filter((one) => one !== undefined && one !== ""))].join(","), sort: undefined });
   };
   return (
     <span class="group-by">
@@ -56,7 +69,7 @@ function GroupBy({ by }: { by: readonly Dimension[] }) {
             {at === 1 && <option value="">none</option>}
             {DIMENSIONS.filter((one) => one === by[at] || !by.includes(one)).map((one) => (
               <option key={one} value={one}>
-                {one}
+                {words(one)}
               </option>
             ))}
           </select>
@@ -66,78 +79,99 @@ function GroupBy({ by }: { by: readonly Dimension[] }) {
   );
 }
 
-const zones = (): string[] => [...new Set(["UTC", ownZone(), ...Intl.supportedValuesOf("timeZone")])];
-
-const ZoneChoice = ({ zone }: { zone: string }) => (
-  <label>
-    <span class="muted">Time zone</span>{" "}
-    <select value={zone} onChange={(event) => setQuery({ zone: event.currentTarget.value })}>
-      {zones().map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
-/** Hosted tools are counted per receipt; totals have no column for them. */
-function countersOf(usage: UsageRow["usage"] | undefined): Record<string, number | null> {
-  if (usage === undefined) return {};
-  const { tools: _tools, ...counters } = usage;
-  return counters;
+interface FiguresProps {
+  sums: Sums;
+  /** The address of the calls of the page, also narrowed by this. */
+  calls: (filter?: string) => string | undefined;
+  range: Range;
 }
 
-function exportSums(by: readonly string[], rows: readonly UsageRow[]): void {
-  const counters = Object.keys(countersOf(rows[0]?.usage));
-  const head = [...by, "calls", "failures", "cost_nano_usd", "cost_usd", ...counters];
-  const lines = rows.map((row) => [
-    ...row.groups,
-    row.calls,
-    row.failures,
-    row.cost_nano_usd,
-    row.cost_usd,
-    ...Object.values(countersOf(row.usage)).map((value) => value ?? ""),
-  ]);
-  download("usage.csv", "text/csv", csvOf([head, ...lines]));
+/** The totals of the range. Each shows the calls it counts, and its change against the period before. */
+function Figures({ sums: { now, before }, calls, range }: FiguresProps) {
+  const lengthMs = Math.max(1, (range.toMs ?? Date.now()) - range.fromMs);
+  const [is, was] = [valuesOf(now.total), valuesOf(before)];
+  const known = before.calls > 0;
+  const tokens = (values: Record<MetricName, number>): number => values.input + values.cached + values.output;
+  return (
+    <dl class="tiles four">
+      <Tile
+        label="Cost"
+        value={money(is.cost)}
+        address={calls()}
+        change={<Before now={is.cost} before={known ? was.cost : null} format={money} />}
+        note={`${money(is.calls === 0 ? 0 : Math.round(is.cost / is.calls))} a call`}
+      />
+      <Tile
+        label="Calls"
+        value={short(is.calls)}
+        address={calls()}
+        change={<Before now={is.calls} before={known ? was.calls : null} format={short} />}
+        note={`${decimal((is.calls * DAY_MS) / lengthMs)} a day`}
+      />
+      <Tile
+        label="Failed"
+        value={percent(is.failures, is.calls)}
+        address={calls("outcome:failed")}
+        change={
+          <Before
+            now={is.calls === 0 ? null : is.failures / is.calls}
+            before={known ? was.failures / was.calls : null}
+            format={share}
+            more="worse"
+          />
+        }
+        note={counted(is.failures, "call")}
+      />
+      <Tile
+        label="Tokens"
+        value={short(tokens(is))}
+        address={calls()}
+        change={<Before now={tokens(is)} before={known ? tokens(was) : null} format={short} />}
+        note={`${short(is.input)} in, ${short(is.cached)} cached, ${short(is.output)} out`}
+      />
+    </dl>
+  );
 }
 
 export function Usage() {
   const { query } = place.value;
   const by = dimensionsOf(query);
-  const zone = query.get("zone") ?? ownZone();
+  const zone = readZone(query);
   const range = readRange(query, Date.now(), "30d");
   const metric = METRIC_NAMES.find((name) => name === query.get("metric")) ?? "cost";
   const filter = currentFilter();
-  const narrowed = { ...usageQuery(filter), ...rangeQuery(range), zone };
+  const narrowed = { ...usageQuery(filter), zone };
   const key = JSON.stringify([by, zone, query.get("range"), query.get("from"), query.get("to"), usageQuery(filter)]);
-  const { data, error, reload } = useData(key, async (abort): Promise<Sums> => {
-    const load = async (dimensions: string) =>
-      (await ask<{ data: UsageRow[] }>("/api/usage", { ...narrowed, by: dimensions }, abort)).data;
-    const [rows, all] = await Promise.all([load(by.join(",")), load("outcome")]);
-    return { rows, all };
+  const data = useData(key, async (abort): Promise<Sums> => {
+    const load = (of: Range, more: Readonly<Record<string, string>>) =>
+      ask<UsageAnswer>("/api/usage", { ...narrowed, ...rangeQuery(of), ...more }, abort);
+    if (!by.some(isTime)) {
+      const now = await load(range, { by: by.join(","), compare: "previous" });
+      return { now, before: now.previous?.total ?? now.total };
+    }
+    // Other days are other groups, so only the totals are compared.
+    const [now, before] = await Promise.all([
+      load(range, { by: by.join(",") }),
+      load(periodBefore(range, Date.now()), { by: "outcome" }),
+    ]);
+    return { now, before: before.total };
   });
   const note = notNarrowedBy(unsummed(filter));
-  const format = metric === "cost" ? money : short;
+  const view: UsageView = { by, zone, filter, query };
+  const callsOfPage = (more = ""): string | undefined => {
+    if (!mayReadCalls()) return undefined;
+    const next = new URLSearchParams({ q: [writeFilter(filter), more].filter((one) => one !== "").join(" ") });
+    for (const name of ["range", "from", "to", "zone"]) if (query.get(name)) next.set(name, query.get(name) ?? "");
+    if (!next.has("range") && !next.has("from")) next.set("range", "30d");
+    return `/calls?${next}`;
+  };
   return (
     <>
       <PageHead title="Usage">
-        <button
-          type="button"
-          disabled={!data || data.rows.length === 0}
-          onClick={() => exportSums(by, data?.rows ?? [])}
-        >
-          <Icon name="download" size={15} /> Export totals (CSV)
-        </button>
-        <a
-          class="button"
-          href={withQuery("/api/usage/export", { ...receiptQuery(filter), ...rangeQuery(range), format: "csv" })}
-          download="receipts.csv"
-        >
-          <Icon name="download" size={15} /> Export calls (CSV)
-        </a>
-
+        <SavedViews />
+        <CopyLink usual="30d" />
         <RangeChoice range={range} />
+        <ZoneChoice zone={zone} />
       </PageHead>
       <FilterBar label="Filter usage" />
       <div class="tools">
@@ -145,42 +179,92 @@ export function Usage() {
           label="Metric"
           value={metric}
           options={METRIC_NAMES.map((name) => ({ value: name, name: METRICS[name].name }))}
-          onChange={(name: MetricName) => setQuery({ metric: name })}
+          onChange={(name: MetricName) => setQuery({ metric: name, sort: undefined })}
         />
         <GroupBy by={by} />
-        <ZoneChoice zone={zone} />
+        <UsageExports by={by} rows={data.data?.now.data ?? []} filter={filter} range={range} />
       </div>
-      {note !== "" && <p class="muted note">Totals are {note}; the call export is.</p>}
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? (
-        !error && <Waiting rows={10} />
-      ) : data.rows.length === 0 && data.all.length > 0 && overlap(by) ? (
-        <Empty title="No tagged calls in this time range">
+      {note !== "" && <p class="muted note">Totals are {note}; the export of calls is.</p>}
+      <Loaded of={data} rows={10}>
+        {(sums) => (
+          <>
+            {sums.now.total.calls === 0 ? (
+              <NoUsage isFiltered={Object.keys(filter).length > 0} />
+            ) : (
+              <>
+                <Figures sums={sums} calls={callsOfPage} range={range} />
+                <Groups sums={sums} view={view} metric={metric} range={range} />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+      <Budgets />
+    </>
+  );
+}
+
+const NoUsage = ({ isFiltered }: { isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="No usage matches this filter">
+      <p>
+        <button type="button" onClick={() => setQuery({ q: undefined })}>
+          Remove the filter
+        </button>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No usage in this time range">
+      <FirstCall />
+    </Empty>
+  );
+
+const NOT_IN_GROUPS: Readonly<Record<string, string>> = {
+  tag: "A call counts once under each of its tags, and calls without tags are in no row.",
+  end_user: "Calls without an end user are in no row.",
+};
+
+function Groups({ sums, view, metric, range }: { sums: Sums; view: UsageView; metric: MetricName; range: Range }) {
+  const { by } = view;
+  const { data, total, groups_left_out: isCut } = sums.now;
+  const overlapping = by.find((name) => overlap([name]));
+  if (data.length === 0 && overlapping !== undefined)
+    return (
+      <Empty title={overlapping === "tag" ? "No tagged calls in this time range" : "No end users in this time range"}>
+        {overlapping === "tag" ? (
           <p>
             Send the header <code>x-trivium-tags: team-a, feature=search</code> with a call, or set tags on a key to add
             them to all its calls.
           </p>
-        </Empty>
-      ) : data.rows.length === 0 ? (
-        <Empty title="No usage in this time range">
-          <FirstCall />
-        </Empty>
+        ) : (
+          <p>
+            Send the header <code>x-trivium-user</code>, or <code>user</code> in the body, to record who uses your
+            program.
+          </p>
+        )}
+      </Empty>
+    );
+  const report = reportOf(sorted(data, by, metric), [total], MOST_ROWS, overlapping !== undefined);
+  const before = by.some(isTime)
+    ? undefined
+    : new Map(
+        data.flatMap(({ groups, previous }) =>
+          previous == null ? [] : [[groups.join(SEPARATOR), valuesOf(previous)] as const],
+        ),
+      );
+  return (
+    <>
+      {by.some(isTime) ? (
+        <OverTime rows={data} by={by} metric={metric} range={range} />
       ) : (
-        <>
-          {by.some(isTime) && <OverTime rows={data.rows} by={by} metric={metric} format={format} range={range} />}
-          {overlap(by) && (
-            <p class="muted note">
-              A call counts once under each of its tags, and calls without tags are in no row. The rows therefore do not
-              add up to the total, which counts every call once.
-            </p>
-          )}
-          <UsageTable
-            by={by}
-            metric={metric}
-            report={reportOf(sorted(data.rows, by, metric), data.all, MOST_ROWS, overlap(by))}
-          />
-        </>
+        <RankedBars view={view} metric={metric} report={report} />
       )}
+      {overlapping !== undefined && (
+        <p class="muted note">
+          {NOT_IN_GROUPS[overlapping]} The rows therefore do not add up to the total, which counts every call once.
+        </p>
+      )}
+      <UsageTable view={view} metric={metric} report={report} before={before} isComplete={!isCut} />
     </>
   );
 }
@@ -199,17 +283,16 @@ function OverTime({
   rows,
   by,
   metric,
-  format,
   range,
 }: {
   rows: readonly UsageRow[];
-  by: readonly string[];
+  by: readonly Dimension[];
   metric: MetricName;
-  format: (value: number) => string;
   range: Range;
 }) {
   const { times, everyMs, series } = stackOf(rows, by, metric);
   const all = series.reduce((sum, { values }) => sum + values.reduce((one, value) => one + value, 0), 0);
+  const other = by.find((name) => !isTime(name));
   return (
     <div class="over-time">
       <Chart
@@ -219,13 +302,24 @@ function OverTime({
         span={[range.fromMs, range.toMs ?? Date.now()]}
         kind="bars"
         height={220}
-        format={format}
+        format={metric === "cost" ? money : short}
         summary={
           overlap(by)
             ? "Calls with several tags count under each tag."
             : `${metric === "cost" ? money(all) : whole(all)} in total.`
         }
-        series={series.map(({ name, values }, at) => ({ name: name || "(none)", values, tone: TONES[at] ?? "rest" }))}
+        series={series.map(({ name, values }, at) => ({
+          name: other === undefined || at === 3 ? name : groupWords(other, name),
+          values,
+          tone: TONES[at] ?? "rest",
+        }))}
+        onSpan={(fromMs, toMs) =>
+          setQuery({
+            from: new Date(fromMs).toISOString(),
+            to: new Date(Math.max(toMs, fromMs + 60_000)).toISOString(),
+            range: undefined,
+          })
+        }
       />
     </div>
   );

@@ -131,7 +131,8 @@ function optionsOf(
         font: FONT,
         grid: { stroke: grid, width: 1 },
         ticks: { show: false },
-        size: 56,
+        // Amounts below a cent have many digits.
+        size: (_plot, labels) => Math.max(56, 18 + 6.2 * Math.max(0, ...(labels ?? []).map((one) => one.length))),
         // Low charts have two labels as well.
         space: height < 120 ? 24 : 36,
         values: (_plot, values) => values.map((value) => (value === 0 ? "0" : format(value))),

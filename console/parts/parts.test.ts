@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { volumeOf } from "./call-volume.tsx";
 import { spanShown, stacked } from "./chart.tsx";
 import { correctionOf } from "./cost-sheet.tsx";
-import { sparkPath } from "./sparkline.tsx";
 import { failureWords, partsOf, spansOf } from "./timeline.tsx";
 
 const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
@@ -129,11 +128,6 @@ describe("charts", () => {
     const volume = volumeOf([row], 3_600_000, 0, 3 * 3_600_000);
     expect(volume.calls).toEqual([0, 5, 0]);
     expect(volume.failures).toEqual([0, 1, 0]);
-  });
-
-  test("a sparkline without values is a line at the bottom", () => {
-    expect(sparkPath([0, 0], 100, 20)).toBe("M0 19H100");
-    expect(sparkPath([0, 2], 100, 20)).toBe("M0.0 19.0L100.0 2.0");
   });
 });
 

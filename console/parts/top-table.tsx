@@ -4,53 +4,74 @@ import { percent, short } from "../format/numbers.ts";
 import { nameOfKey } from "../state/names.ts";
 import { callsWith } from "./filter-bar.tsx";
 
+type Group = Overview["top"]["models"][number];
+
 interface TopTableProps {
   title: string;
   name: "model" | "provider" | "key";
-  groups: Overview["top"]["models"];
+  groups: readonly Group[];
   range: string;
 }
 
-/** The groups with the highest cost. Each row links to its calls. */
+/** The largest groups by cost; by calls if none of them cost anything. */
+export function topOf(groups: readonly Group[]): { by: "cost" | "calls"; sizeOf: (group: Group) => number } {
+  const by = groups.some(({ cost_nano_usd }) => cost_nano_usd > 0) ? "cost" : "calls";
+  return { by, sizeOf: (group) => (by === "cost" ? group.cost_nano_usd : group.calls) };
+}
+
+/** The order, the bars and the title are of one figure. Each row links to its calls. */
 export function TopTable({ title, name, groups, range }: TopTableProps) {
-  const most = Math.max(1, ...groups.map(({ calls }) => calls));
+  const { by, sizeOf } = topOf(groups);
+  const sorted = groups.toSorted((one, other) => sizeOf(other) - sizeOf(one));
+  const most = Math.max(1, ...groups.map(sizeOf));
   return (
     <section class="panel">
-      <table class="top">
+      <table class="top-groups">
+        <caption class="unseen">
+          {title} by {by}
+        </caption>
         <thead>
           <tr>
-            <th scope="col">{title}</th>
+            <th scope="col">
+              {title} <span class="muted">by {by}</span>
+            </th>
+            <th scope="col" class="number">
+              Cost
+            </th>
             <th scope="col" class="number">
               Calls
             </th>
             <th scope="col" class="number">
               Failed
             </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
           </tr>
         </thead>
         <tbody>
-          {groups.map((group) => (
+          {sorted.map((group) => (
             <tr key={group.name}>
               <th scope="row">
                 <a href={callsWith({ [name]: group.name }, range)}>
                   {name === "key" ? nameOfKey(group.name) : group.name || "(none)"}
                 </a>
-                <meter class="bar" min={0} max={most} value={group.calls} aria-hidden="true" />
+                <meter class="bar" min={0} max={most} value={sizeOf(group)} aria-hidden="true" />
               </th>
+              <td class="number">{money(group.cost_nano_usd)}</td>
               <td class="number">{short(group.calls)}</td>
               <td class={group.failures > 0 ? "number failed" : "number muted"}>
-                {percent(group.failures, group.calls)}
+                {group.failures > 0 ? (
+                  <a href={callsWith({ [name]: group.name, outcome: "failed" }, range)}>
+                    {percent(group.failures, group.calls)}
+                  </a>
+                ) : (
+                  percent(group.failures, group.calls)
+                )}
               </td>
-              <td class="number">{money(group.cost_nano_usd)}</td>
             </tr>
           ))}
           {groups.length === 0 && (
             <tr>
               <td colSpan={4} class="muted">
-                No data in this time range.
+                No calls in this time range.
               </td>
             </tr>
           )}

@@ -1,101 +1,145 @@
-import { money, usd } from "../format/money.ts";
-import { percent, whole } from "../format/numbers.ts";
+import { usd } from "../format/money.ts";
+import { percent, short, whole } from "../format/numbers.ts";
 import { day, when } from "../format/time.ts";
-import type { CallFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
 import { isTime, METRIC_NAMES, METRICS, type MetricName, type Report, type SumRow } from "../state/usage.ts";
-import { callsWith } from "./filter-bar.tsx";
+import { callsOf, type UsageView } from "../state/usage-links.ts";
+import { words } from "./basics.tsx";
+import { Change } from "./change.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
 
-const shownAs = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 4) : whole(value));
+const shownAs = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 4) : short(value));
 
-function groupWords(dimension: string, group: string): string {
+const exactly = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 9) : whole(value));
+
+const titled = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+
+/** A group as people call it. */
+export function groupWords(dimension: string, group: string): string {
+  if (group === "") return "(none)";
   if (dimension === "key") return nameOfKey(group);
   if (dimension === "hour") return when(group);
   if (dimension === "day") return `${day(`${group}T00:00`)} ${group.slice(0, 4)}`;
-  return group === "" ? "(none)" : group;
+  return dimension === "outcome" ? words(group) : group;
 }
 
-/** The filter that selects the calls of a row; undefined if a filter cannot express it. */
-function filterOf(by: readonly string[], { groups }: SumRow): CallFilter | undefined {
-  const filter = Object.fromEntries(
-    by.flatMap((dimension, at) => (isTime(dimension) ? [] : [[dimension, groups[at] ?? ""]])),
+export const rowWords = (by: readonly string[], { groups }: SumRow): string =>
+  by.map((dimension, at) => groupWords(dimension, groups[at] ?? "")).join(" · ");
+
+/** Between the groups of a row's key. */
+export const SEPARATOR = "\u0000";
+
+export const keyOfRow = ({ groups }: SumRow): string => groups.join(SEPARATOR);
+
+interface UsageTableProps {
+  view: UsageView;
+  metric: MetricName;
+  report: Report;
+  /** The values of the groups in the period before; undefined if that cannot be compared. */
+  before: ReadonlyMap<string, Record<MetricName, number>> | undefined;
+  /** The server sent all groups, so that they may be sorted here. */
+  isComplete: boolean;
+}
+
+const WORSE: Readonly<Partial<Record<MetricName, "worse">>> = { failures: "worse" };
+
+/** All rows of a report, the remainder and the total. Bars and percentages are shares of the total. */
+export function UsageTable({ view, metric, report, before, isComplete }: UsageTableProps) {
+  const { by } = view;
+  const all = report.total[metric];
+  const sortable = <Value extends number | string>(of: (row: SumRow) => Value) => (isComplete ? { sortBy: of } : {});
+  const columns: Column<SumRow>[] = [
+    ...by.map(
+      (dimension, at): Column<SumRow> => ({
+        id: dimension,
+        title: titled(words(dimension)),
+        ...sortable((row) =>
+          isTime(dimension) ? (row.groups[at] ?? "") : groupWords(dimension, row.groups[at] ?? ""),
+        ),
+        cell: (row) => {
+          const name = groupWords(dimension, row.groups[at] ?? "");
+          const address = at === 0 ? callsOf(view, row) : undefined;
+          return <span title={name}>{address === undefined ? name : <a href={address}>{name}</a>}</span>;
+        },
+      }),
+    ),
+    {
+      id: "share",
+      title: "Share",
+      cell: ({ values }) => (
+        <span class="share-of">
+          <meter class="bar" min={0} max={Math.max(1, all)} value={values[metric]} aria-hidden="true" />
+          {percent(values[metric], all)}
+        </span>
+      ),
+    },
+    ...METRIC_NAMES.filter((name) => name !== metric).map(
+      (name): Column<SumRow> => ({
+        id: name,
+        title: METRICS[name].name,
+        kind: "number",
+        ...sortable(({ values }) => values[name]),
+        cell: ({ values }) => <span title={exactly(name, values[name])}>{shownAs(name, values[name])}</span>,
+        onPhone: name === "cost" || name === "calls" ? "line" : "hidden",
+      }),
+    ),
+    ...(before === undefined
+      ? []
+      : [
+          {
+            id: "change",
+            title: "Change",
+            kind: "number",
+            cell: (row) => (
+              <Change
+                now={row.values[metric]}
+                before={before.get(keyOfRow(row))?.[metric] ?? null}
+                {...(WORSE[metric] === undefined ? {} : { more: WORSE[metric] })}
+              />
+            ),
+          } satisfies Column<SumRow>,
+        ]),
+    {
+      id: metric,
+      title: METRICS[metric].name,
+      kind: "number",
+      ...sortable(({ values }) => values[metric]),
+      cell: ({ values }) => <b title={exactly(metric, values[metric])}>{shownAs(metric, values[metric])}</b>,
+      onPhone: "lead",
+    },
+  ];
+  const sumRow = (name: string, values: Record<MetricName, number>) => (
+    <tr key={name}>
+      {columns.map(({ id, kind, title, onPhone = "line" }, at) => {
+        const metricOf = METRIC_NAMES.find((one) => one === id);
+        const text = at === 0 ? name : metricOf === undefined ? "" : shownAs(metricOf, values[metricOf]);
+        const cell = id === "share" && name !== "Total" ? percent(values[metric], all) : text;
+        const className = `${kind ?? ""} phone-${at === 0 ? "lead" : onPhone}`;
+        return at === 0 ? (
+          <th key={id} scope="row" class={className}>
+            {cell}
+          </th>
+        ) : (
+          <td key={id} class={className} data-label={title}>
+            {cell}
+          </td>
+        );
+      })}
+    </tr>
   );
-  return Object.values(filter).some((value) => value === "") ? undefined : (filter as CallFilter);
-}
-
-const Values = ({ values, metric }: { values: Record<MetricName, number>; metric: MetricName }) => (
-  <>
-    {METRIC_NAMES.map((name) => (
-      <td key={name} class={name === metric ? "number strong" : "number"}>
-        {shownAs(name, values[name])}
-      </td>
-    ))}
-  </>
-);
-
-/** All rows of a report, the remainder and the total. */
-export function UsageTable({ by, metric, report }: { by: readonly string[]; metric: MetricName; report: Report }) {
-  const most = Math.max(1, ...report.rows.map(({ values }) => values[metric]));
   return (
-    <section class="wide" tabIndex={0} aria-label="Totals">
-      <table class="list">
-        <thead>
-          <tr>
-            {by.map((dimension) => (
-              <th key={dimension} scope="col">
-                {dimension[0]?.toUpperCase()}
-                {dimension.slice(1)}
-              </th>
-            ))}
-            <th scope="col">Share</th>
-            {METRIC_NAMES.map((name) => (
-              <th key={name} scope="col" class="number">
-                {METRICS[name].name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {report.rows.map((row) => {
-            const filter = filterOf(by, row);
-            return (
-              <tr key={row.groups.join("\u0000")}>
-                {by.map((dimension, at) => {
-                  const name = groupWords(dimension, row.groups[at] ?? "");
-                  const isLink = filter !== undefined && !isTime(dimension);
-                  return (
-                    <td key={dimension} class="name">
-                      {isLink ? <a href={callsWith(filter, "30d")}>{name}</a> : name}
-                    </td>
-                  );
-                })}
-                <td class="share">
-                  <meter class="bar" min={0} max={most} value={row.values[metric]} aria-hidden="true" />
-                  <span class="muted small">{percent(row.values[metric], report.total[metric])}</span>
-                </td>
-                <Values values={row.values} metric={metric} />
-              </tr>
-            );
-          })}
-          {report.other && (
-            <tr>
-              <td colSpan={by.length}>Other</td>
-              <td class="share">
-                <span class="muted small">{percent(report.other[metric], report.total[metric])}</span>
-              </td>
-              <Values values={report.other} metric={metric} />
-            </tr>
-          )}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row" colSpan={by.length + 1}>
-              Total <span class="unseen">{money(report.total.cost)}</span>
-            </th>
-            <Values values={report.total} metric={metric} />
-          </tr>
-        </tfoot>
-      </table>
-    </section>
+    <DataTable
+      label="Totals"
+      class="usage-rows"
+      rows={report.rows}
+      keyOf={keyOfRow}
+      columns={columns}
+      foot={
+        <>
+          {report.other && sumRow("Other", report.other)}
+          {sumRow("Total", report.total)}
+        </>
+      }
+    />
   );
 }

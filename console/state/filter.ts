@@ -11,6 +11,8 @@ export interface CallFilter {
   tag?: string;
   /** The ID of a batch, in any form. */
   batch?: string;
+  /** The name that a client gave to whom its program serves. */
+  end_user?: string;
   /** Minimum cost in dollars. */
   cost?: string;
   /** Minimum duration in milliseconds. */
@@ -30,6 +32,7 @@ export const NAMES = [
   "stream",
   "tag",
   "batch",
+  "end_user",
 ] as const;
 const COMPARED = ["cost", "ms"] as const;
 
@@ -66,7 +69,7 @@ export function receiptQuery({ cost, ms, ...rest }: CallFilter): Record<string, 
   return { ...rest, min_cost: cost, min_ms: ms };
 }
 
-const SUMMED = ["model", "provider", "key", "project", "outcome", "dialect", "tag"] as const;
+const SUMMED = ["model", "provider", "key", "project", "outcome", "dialect", "tag", "end_user"] as const;
 
 /** The part of the filter that totals support. */
 export const usageQuery = (filter: CallFilter): Partial<Record<(typeof SUMMED)[number], string | undefined>> =>

@@ -1,5 +1,5 @@
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The time ranges that a page offers. */
@@ -36,3 +36,9 @@ export const rangeQuery = ({ fromMs, toMs }: Range): { from: string; to?: string
   from: new Date(fromMs).toISOString(),
   ...(toMs === undefined ? {} : { to: new Date(toMs).toISOString() }),
 });
+
+/** The period of equal length before. */
+export function periodBefore({ fromMs, toMs }: Range, nowMs: number): Range {
+  const length = Math.max(1, (toMs ?? nowMs) - fromMs);
+  return { name: undefined, fromMs: fromMs - length, toMs: fromMs };
+}

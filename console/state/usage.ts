@@ -54,7 +54,9 @@ export interface SumRow {
   values: Record<MetricName, number>;
 }
 
-const valuesOf = (row: UsageRow): Record<MetricName, number> => ({
+export const valuesOf = (
+  row: Pick<UsageRow, "calls" | "failures" | "cost_nano_usd" | "usage">,
+): Record<MetricName, number> => ({
   cost: METRICS.cost.of(row),
   calls: METRICS.calls.of(row),
   failures: METRICS.failures.of(row),
@@ -88,13 +90,13 @@ export interface Report {
  */
 export function reportOf(
   rows: readonly UsageRow[],
-  all: readonly UsageRow[],
+  all: readonly Pick<UsageRow, "calls" | "failures" | "cost_nano_usd" | "usage">[],
   most: number,
   overlapping = false,
 ): Report {
   const sums = rows.map((row): SumRow => ({ groups: row.groups, values: valuesOf(row) }));
   const shown = sums.slice(0, most);
-  const total = sumOf(all.map((row): SumRow => ({ groups: row.groups, values: valuesOf(row) })));
+  const total = sumOf(all.map((row): SumRow => ({ groups: [], values: valuesOf(row) })));
   const other = combined(total, sumOf(shown), -1);
   if (overlapping) return { rows: shown, other: undefined, total };
   return { rows: shown, other: METRIC_NAMES.some((name) => other[name] !== 0) ? other : undefined, total };
@@ -135,3 +137,38 @@ export function stackOf(rows: readonly UsageRow[], by: readonly string[], metric
 }
 
 export const OTHER = "Other";
+
+/** Groups by size, as shares of the total. */
+export interface Ranked {
+  row: SumRow;
+  size: number;
+  /** Of the total, which may be of more groups than are shown; 0 if it is nothing. */
+  share: number;
+}
+
+export function rankedOf({ rows, total }: Report, metric: MetricName, most = 10): Ranked[] {
+  const all = total[metric];
+  return rows
+    .map((row) => ({ row, size: row.values[metric], share: all === 0 ? 0 : row.values[metric] / all }))
+    .filter(({ size }) => size > 0)
+    .toSorted((one, other) => other.size - one.size)
+    .slice(0, most);
+}
+
+/** What to group by to see why a group is so large. */
+const DEEPER: Readonly<Partial<Record<Dimension, Dimension>>> = {
+  model: "key",
+  provider: "model",
+  key: "model",
+  project: "key",
+  dialect: "model",
+  outcome: "model",
+  tag: "model",
+  end_user: "model",
+};
+
+/** The groupings inside a group: the next dimension, over the same range. */
+export function deeperThan(by: readonly Dimension[]): Dimension | undefined {
+  const found = by.map((one) => DEEPER[one]).find((next) => next !== undefined && !by.includes(next));
+  return found ?? DIMENSIONS.find((one) => !isTime(one) && !overlap([one]) && !by.includes(one));
+}

@@ -50,3 +50,7 @@ export function zoned(written: string, zone: string): number | undefined {
   const guesses = [asUtc - offsetAt(asUtc - 86_400_000), asUtc - offsetAt(asUtc + 86_400_000)];
   return guesses.find((guess) => offsetAt(guess) === asUtc - guess) ?? guesses[0];
 }
+
+/** When the day of this moment began, by the clocks of a zone. */
+export const startOfDay = (ms: number, zone: string): number =>
+  zoned(`${wallClock(ms, zone).slice(0, 10)}T00:00:00`, zone) ?? ms;

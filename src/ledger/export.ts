@@ -60,6 +60,9 @@ export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 }
 
+/** The names of keys by ID. Receipts have only the ID, and a name may change. */
+export type KeyNames = ReadonlyMap<string, string>;
+
 /**
  * Every matching receipt as text in chunks, oldest first. A chunk is made on demand, so that memory does not grow with
  * the ledger, and a slow reader slows the reading down.
@@ -68,13 +71,18 @@ export async function* exportReceipts(
   storage: Storage,
   filter: ReceiptFilter,
   format: ExportFormat,
+  keyNames: KeyNames = new Map(),
 ): AsyncGenerator<string> {
-  const columns = Object.values(COLUMNS);
-  if (format === "csv") yield csvRow(Object.keys(COLUMNS));
+  const nameOf = ({ key }: Receipt): string | null => keyNames.get(key) ?? null;
+  const columns = [...Object.values(COLUMNS), nameOf];
+  if (format === "csv") yield csvRow([...Object.keys(COLUMNS), "key_name"]);
   for await (const receipts of readReceipts(storage, filter)) {
     let piece = "";
     for (const receipt of receipts) {
-      piece += format === "csv" ? csvRow(columns.map((cell) => cell(receipt))) : `${JSON.stringify(rowOf(receipt))}\n`;
+      piece +=
+        format === "csv"
+          ? csvRow(columns.map((cell) => cell(receipt)))
+          : `${JSON.stringify({ ...rowOf(receipt), key_name: nameOf(receipt) })}\n`;
     }
     yield piece;
   }

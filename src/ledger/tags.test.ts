@@ -179,8 +179,8 @@ function tagContract(databases: TestDatabases): void {
         return whole;
       };
       const [head, row] = (await text("csv")).trim().split("\r\n");
-      expect(head?.endsWith(",tags")).toBe(true);
-      expect(row?.endsWith(",'=1-1 team-a")).toBe(true);
+      expect(head?.endsWith(",tags,key_name")).toBe(true);
+      expect(row?.endsWith(",'=1-1 team-a,")).toBe(true);
       expect(JSON.parse(await text("jsonl"))).toMatchObject({ tags: ["=1-1", "team-a"] });
     });
 

@@ -38,7 +38,7 @@ describe("S14: the console", () => {
   test("each of its pages can be opened and reloaded at its address", async () => {
     const app = await Bun.file(new URL("../../console/app.tsx", import.meta.url)).text();
     const names = [...app.matchAll(/^ {2}"?([\w-]+)"?: async \(\) => \(await import/gm)].map(([, name]) => name ?? "");
-    const ofOne = [...app.matchAll(/^ {2}\w+: "(\w+)",$/gm)].map(([, name]) => name);
+    const ofOne = [...app.matchAll(/^ {2}"?[\w-]+"?: "([\w-]+)",$/gm)].map(([, name]) => name);
     expect([names.length > 20, ofOne.includes("call")]).toEqual([true, true]);
     // One call or batch has its address below that of the list.
     for (const name of names.filter((one) => one !== "" && !ofOne.includes(one)))

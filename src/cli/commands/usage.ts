@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { listKeys } from "../../access/keys.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
 import { camelKeys } from "../../config/camel-keys.ts";
@@ -175,9 +176,12 @@ const exportAll = defineVerb({
         await write(decoded(stream));
       },
       () =>
-        withStorage(values.config, (storage) =>
-          write(exportReceipts(storage, { ...readFilter(values, "key", "endUser"), fromMs, toMs }, format)),
-        ),
+        withStorage(values.config, async (storage) => {
+          const names = new Map((await listKeys(storage)).map(({ id, name }) => [id, name]));
+          await write(
+            exportReceipts(storage, { ...readFilter(values, "key", "endUser"), fromMs, toMs }, format, names),
+          );
+        }),
     );
     return EXIT.ok;
   },

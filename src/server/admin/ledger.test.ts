@@ -84,6 +84,8 @@ describe("choices 10: receipts, usage and the overview", () => {
     const admin = await withCalls(3);
     const csv = (await admin.ask("GET", "/api/usage/export", asAdmin)).text.trim().split("\r\n");
     expect([csv.length, csv[0]?.startsWith("id,")]).toEqual([4, true]);
+    const keys = listOf<{ name: string }>((await admin.ask("GET", "/api/keys", asAdmin)).json);
+    expect([csv[0]?.endsWith(",key_name"), csv[1]?.endsWith(`,${keys[0]?.name}`)]).toEqual([true, true]);
     const lines = (await admin.ask("GET", "/api/usage/export?format=jsonl&outcome=ok", asAdmin)).text
       .trim()
       .split("\n");

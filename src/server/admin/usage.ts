@@ -19,7 +19,7 @@ import { json } from "../openapi/operation.ts";
 import { wrongField } from "../wrong-field.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
-import { projectOf } from "./project-scope.ts";
+import { keysFor, projectOf } from "./project-scope.ts";
 import {
   endUserField,
   oneOfField,
@@ -190,7 +190,10 @@ export const exportUsage = adminRoute({
     const act = { ...actorOf(operator, connection), act: "usage.export", target: format };
     await recordAct(storage, project === undefined ? act : { ...act, project }, gateway);
     connection.hold();
-    const pieces = exportReceipts(storage, { ...receiptFilter(query), ...withoutAbsent({ project }) }, format);
+    const keys = await keysFor(operator, query.project, { storage, gateway });
+    const names = new Map(keys.map(({ id, name }) => [id, name]));
+    const filter = { ...receiptFilter(query), ...withoutAbsent({ project }) };
+    const pieces = exportReceipts(storage, filter, format, names);
     return new Response(bytesOf(pieces), {
       headers: {
         "content-type": TYPES[format],

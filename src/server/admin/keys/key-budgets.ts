@@ -3,7 +3,7 @@ import { forecastBudget } from "../../../access/budget-forecast.ts";
 import { readLimits } from "../../../access/limits.ts";
 import type { SpentMoney } from "../../../ledger/queries.ts";
 
-/** How much of each of its budgets a key has used, and will have by the end of the window. */
+/** How much of each of its budgets a key or a project has used, and will have by the end of the window. */
 export function keyBudgets(limits: Readonly<Record<string, number>>, spent: SpentMoney, nowMs: number) {
   return budgetsOf(readLimits(limits)).flatMap(({ measure, amount }) => {
     if (!isMoney(measure)) return [];

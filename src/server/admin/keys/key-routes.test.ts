@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ADMIN_SECRET, AdminHarness } from "../../../../testing/admin-harness.ts";
 import { plainAnswer, plainUsage } from "../../../../testing/plain-answer.ts";
 import type { ListedKey, ShownKey } from "../schemas/key.ts";
+import type { Project } from "../schemas/project.ts";
 
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000, 500) });
 /** At 1 and 2 dollars per million. */
@@ -151,5 +152,19 @@ describe("choices 10: keys", () => {
       routing: { max_attempts: null },
     };
     expect(await change(removed)).toEqual(before);
+  });
+
+  test("projects are listed with their budgets and forecasts as well", async () => {
+    const { admin, make, call } = await withKeys();
+    await admin.ask("POST", "/api/projects", { ...asAdmin, body: { id: "red", limits: { budget_usd_per_day: 0.01 } } });
+    const { key } = await make({ name: "batch", project: "red" });
+    await admin.clock.pass(12 * 3_600_000);
+    expect((await call(key)).status).toBe(200);
+    const { json } = await admin.ask("GET", "/api/projects", asAdmin);
+    const red = (json["data"] as Project[]).find(({ id }) => id === "red");
+    expect(red?.budgets).toEqual([
+      expect.objectContaining({ window: "day", limit_nano_usd: 10_000_000, spent_nano_usd: COST, used_percent: 20 }),
+    ]);
+    expect(red?.budgets?.[0]?.forecast_nano_usd).toBeGreaterThan(COST);
   });
 });

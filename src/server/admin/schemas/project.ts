@@ -5,6 +5,7 @@ import { nullable, openObject } from "../../../dialects/reading/schema-builders.
 import { AnswerCache } from "./answer-cache.ts";
 import { dataAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
+import { KeyBudget } from "./key.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
 import { SpentMoney } from "./spent.ts";
 
@@ -37,6 +38,9 @@ export const Project = Type.Object(
     cache: nullable(AnswerCache),
     created_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(SpentMoney),
+    budgets: Type.Optional(
+      Type.Array(KeyBudget, { description: "Of the project itself; in lists, as is `spent_nano_usd`." }),
+    ),
   },
   { title: "Project" },
 );
