@@ -1,4 +1,5 @@
 export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/schemas/alert.ts";
+export type { Finding } from "../../src/server/admin/schemas/attention.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";

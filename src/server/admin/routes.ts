@@ -27,7 +27,7 @@ import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
-import { showOverview } from "./overview.ts";
+import { showOverview } from "./overview/show-overview.ts";
 import { beginOidc, finishOidc, showLoginWays } from "./people/oidc.ts";
 import { endSession, listSessions } from "./people/sessions.ts";
 import { listSubjectsRoute, revokeSubjectRoute } from "./people/subjects.ts";
