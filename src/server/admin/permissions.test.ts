@@ -58,6 +58,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "POST /api/providers/{name}/test": ["admin"],
   "GET /api/models": READERS,
   "GET /api/catalogue/updates": READERS,
+  "GET /api/catalogue/updates/{number}": READERS,
   "POST /api/catalogue/updates": ["admin"],
   "DELETE /api/catalogue/updates/{number}": ["admin"],
   "GET /api/prices": READERS,

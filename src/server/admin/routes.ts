@@ -6,7 +6,7 @@ import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alert
 import { listAudit } from "./audit.ts";
 import { cancelBatchRoute, listBatchesRoute, showBatchRoute } from "./batches.ts";
 import { showBodiesRoute } from "./bodies.ts";
-import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
+import { listCatalogueUpdates, removeCatalogueUpdate, showCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import {
@@ -99,6 +99,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   testProvider,
   listModels,
   listCatalogueUpdates,
+  showCatalogueUpdate,
   updateCatalogueRoute,
   removeCatalogueUpdate,
   listPrices,
