@@ -28,6 +28,7 @@ const WINDOWS = {
 
 export type OverviewWindow = keyof typeof WINDOWS;
 export const OVERVIEW_WINDOWS = Object.keys(WINDOWS) as OverviewWindow[];
+export const windowLengthMs = (window: OverviewWindow): number => WINDOWS[window].parts * WINDOWS[window].everyMs;
 
 export interface Percentiles {
   p50: number | null;

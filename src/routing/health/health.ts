@@ -174,12 +174,13 @@ export class Health implements HealthView {
     if (limits.length === 0) return;
     const record = this.#of(target);
     const { nowMs, wallMs } = this.#sources.clock;
-    record.limits = limits;
-    record.limitsAtMs = nowMs();
     for (let at = 0; at < limits.length; at++) {
       const limit = limits[at];
       if (limit === undefined) continue;
       const remaining = headers.get(limit.remaining);
+      if (remaining === undefined) continue;
+      record.limits = limits;
+      record.limitsAtMs = nowMs();
       record.remaining[at] = remaining;
       record.resets[at] = headers.get(limit.reset);
       if (remaining === "0")

@@ -67,17 +67,15 @@ interface Now {
 
 /**
  * What this process has seen of every provider: whether it is in use, since when, and what happened last. A credential is out of
- * use if its own breaker or those of all of its models are open, a provider if all of its called credentials are.
+ * use if all of its called models are, a provider if all of its called credentials are.
  */
 export function providerStates({ providers, targets }: Configured, health: Health, now: Now): ProviderState[] {
   const models = new Map<Provider, ModelState[]>();
-  const breakers = new Map<Provider, TargetRecord["credential"]>();
   const seen = new Set<object>();
   for (const target of targets.all()) {
     const record = health.record(target);
     if (record === undefined || seen.has(record)) continue;
     seen.add(record);
-    breakers.set(target.provider, record.credential);
     const states = models.get(target.provider) ?? [];
     models.set(target.provider, states);
     states.push(modelState(target.offer.upstreamModel, record, now));
@@ -85,15 +83,7 @@ export function providerStates({ providers, targets }: Configured, health: Healt
   return [...providers].map(([provider, all]) => {
     const credentials = all.map((one): CredentialState => {
       const own = models.get(one) ?? [];
-      const breaker = breakers.get(one);
-      const state = breaker === undefined ? undefined : breaker.stateAt(now.nowMs);
-      const isOut = breaker !== undefined && state !== undefined && state !== "closed";
-      return {
-        label: one.credential || null,
-        ...together(own),
-        ...(isOut ? breakerState(breaker, state, now) : {}),
-        models: own,
-      };
+      return { label: one.credential || null, ...together(own), models: own };
     });
     return { provider, ...together(credentials), credentials };
   });
@@ -110,10 +100,13 @@ function breakerState(breaker: TargetRecord["credential"], state: BreakerState, 
 
 function modelState(model: string, record: TargetRecord, now: Now): ModelState {
   const wallOf = (ms: number) => now.wallMs - (now.nowMs - ms);
+  // A credential that is out of use takes its models with it.
+  const own = record.model.stateAt(now.nowMs) === "closed" ? record.credential : record.model;
+  const breaker = own.stateAt(now.nowMs) === "closed" ? record.model : own;
   const { failed, answeredAtMs, limits, remaining, resets, limitsAtMs } = record;
   return {
     model,
-    ...breakerState(record.model, record.model.stateAt(now.nowMs), now),
+    ...breakerState(breaker, breaker.stateAt(now.nowMs), now),
     lastError: failed && { kind: failed.kind, status: failed.status, text: failed.text, atMs: wallOf(failed.atMs) },
     lastSuccessMs: answeredAtMs === 0 ? undefined : wallOf(answeredAtMs),
     limits: limits.flatMap((limit, at): LimitLeft[] => {

@@ -42,7 +42,7 @@ import {
 } from "./projects.ts";
 import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
-import { listProviders } from "./providers.ts";
+import { listProviders } from "./providers/list-providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
 import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";

@@ -32,7 +32,8 @@ export interface LatencyCount {
 const MAX_SAMPLED = 8_000;
 const NOT_KNOWN = -1;
 
-const classOf = (latency: string): string => {
+/** The class of a latency: `-1` if it is not known. */
+export const classOf = (latency: string): string => {
   const ladder = BOUNDS_MS.map((bound, index) => `WHEN ${latency} < ${bound} THEN ${index}`).join(" ");
   return `CASE WHEN ${latency} IS NULL THEN ${NOT_KNOWN} ${ladder} ELSE ${BOUNDS_MS.length} END`;
 };

@@ -1,5 +1,5 @@
 import type { CredentialState, ModelState, ProviderState } from "../../../routing/health/provider-states.ts";
-import { lastErrorView } from "../last-error-view.ts";
+import { lastErrorView } from "../providers/last-error-view.ts";
 import type { Finding } from "../schemas/attention.ts";
 
 type ProviderFinding = Extract<Finding, { kind: "provider_down" }>;
@@ -24,11 +24,7 @@ export function providerFindings(states: readonly ProviderState[]): ProviderFind
   });
 }
 
-/** If the credential itself is out of use, so are all of its models. */
-const downModels = ({ models, state }: CredentialState): string[] => {
-  const down = models.filter(isDown);
-  return (state !== "closed" && down.length === 0 ? models : down).map(({ model }) => model);
-};
+const downModels = ({ models }: CredentialState): string[] => models.filter(isDown).map(({ model }) => model);
 
 const finding = (
   severity: ProviderFinding["severity"],

@@ -1,4 +1,4 @@
-import type { LastError } from "../../routing/health/provider-states.ts";
+import type { LastError } from "../../../routing/health/provider-states.ts";
 
 export const lastErrorView = (error: LastError | undefined) =>
   error === undefined
