@@ -140,7 +140,7 @@ test("decision 0105: a list is compared as it was published, and what an update 
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: answer.status, json: await answer.json() };
+    return { status: answer.status, json: JSON.parse(await answer.text()) };
   };
   const list = JSON.parse(await Bun.file(writeList(1.2)).text());
   const request = { source: "litellm.json", as_of: "2026-11-01", list };

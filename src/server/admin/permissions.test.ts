@@ -53,6 +53,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "POST /api/alerts/{id}/deliver": ["admin"],
   "GET /api/audit": READERS,
   "GET /api/providers": READERS,
+  "GET /api/providers/{name}/history": READERS,
   "GET /api/providers/kinds": READERS,
   "POST /api/providers/check": ["admin"],
   "POST /api/providers/{name}/test": ["admin"],

@@ -43,6 +43,7 @@ import {
 import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers/list-providers.ts";
+import { showProviderHistory } from "./providers/show-history.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
 import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
@@ -94,6 +95,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   limitEndUserRoute,
   resetEndUserRoute,
   listProviders,
+  showProviderHistory,
   listProviderKinds,
   checkProvider,
   testProvider,
