@@ -37,6 +37,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   call: async () => (await import("./pages/call.tsx")).OneCall,
   batch: async () => (await import("./pages/batch.tsx")).OneBatch,
   key: async () => (await import("./pages/key.tsx")).OneKey,
+  model: async () => (await import("./pages/model.tsx")).OneModel,
   provider: async () => (await import("./pages/provider.tsx")).OneProvider,
 };
 
@@ -45,6 +46,7 @@ const PAGES_OF_ONE: Readonly<Record<string, string>> = {
   calls: "call",
   batches: "batch",
   keys: "key",
+  models: "model",
   providers: "provider",
 };
 

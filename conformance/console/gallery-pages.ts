@@ -24,6 +24,7 @@ export const GALLERY_PAGES: readonly GalleryPage[] = [
   { name: "providers", path: "/providers" },
   { name: "provider", path: ({ provider }) => (provider === undefined ? undefined : `/providers/${provider}`) },
   { name: "models", path: "/models" },
+  { name: "model", path: ({ provider }) => (provider === undefined ? undefined : "/models/anthropic/claude-sonnet-5") },
   { name: "catalogue", path: "/catalogue" },
   { name: "operations", path: "/operations" },
   { name: "batches", path: "/batches" },

@@ -6,6 +6,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 import { seedBatches } from "./seed-batches.ts";
+import { seedSupply } from "./seed-supply.ts";
 
 export interface SeededGateway {
   /** The URL of the console. */
@@ -75,6 +76,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     made.push({ ...(await send("/api/keys", { ...key, project })), project, share });
   const [shop = "", hostile = ""] = [made[1]?.key, made[3]?.key];
   const batch = await seedBatches({ clientsUrl: gateway.url, keys: { shop, hostile }, hostile: HOSTILE, read });
+  await seedSupply({ clientsUrl: gateway.url, key: shop, send });
   const receipts = seedReceipts(made, Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);

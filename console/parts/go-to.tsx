@@ -48,7 +48,7 @@ async function named(abort: AbortSignal): Promise<Target[]> {
   return [
     ...keys.data.map(({ id, name }) => target("key", name, `/keys/${encodeURIComponent(id)}`, id)),
     ...providers.data.map(({ provider }) => target("provider", provider, `/providers/${encodeURIComponent(provider)}`)),
-    ...models.data.map(({ id }) => target("model", id, `/models?text=${encodeURIComponent(id)}`)),
+    ...models.data.map(({ id }) => target("model", id, `/models/${id.split("/").map(encodeURIComponent).join("/")}`)),
   ];
 }
 

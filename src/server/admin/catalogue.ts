@@ -8,28 +8,12 @@ import { changesOf } from "../../catalogue/updates/changes-of.ts";
 import type { CatalogueUpdate } from "../../catalogue/updates/model-patch.ts";
 import { readList } from "../../catalogue/updates/read-list.ts";
 import type { SourceList } from "../../catalogue/updates/source-list.ts";
-import { nullable, openObject } from "../../dialects/reading/schema-builders.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { dataAnswer } from "./schemas/answers.ts";
-
-const Day = Type.String({ pattern: "^20\\d\\d-\\d\\d-\\d\\d$", description: "YYYY-MM-DD" });
-
-const Retirement = Type.Object({ model: Type.String(), retires_on: Day });
-
-const CatalogueUpdateItem = Type.Object(
-  {
-    number: Type.Integer({ description: "In the order in which updates were applied." }),
-    applied_at: Type.String(),
-    source: Type.String({ description: "The list that the values come from." }),
-    as_of: Type.String({ description: "The day of the list." }),
-    digest: Type.String({ description: "The same digest means the same values." }),
-    models: Type.Integer({ description: "How many models the update changes or adds." }),
-    retirements: Type.Array(Retirement, { description: "The days that it sets for the end of models." }),
-  },
-  { title: "CatalogueUpdate" },
-);
+import { AppliedUpdateAnswer, CatalogueUpdatesAnswer, Day, UpdateReportAnswer } from "./schemas/catalogue.ts";
 
 /** An update as the Admin API and the command line show it. */
 export const updateView = ({ number, appliedAtMs, source, asOf, digest, models }: CatalogueUpdate) => ({
@@ -48,12 +32,7 @@ export const listCatalogueUpdates = adminRoute({
   id: "listCatalogueUpdates",
   summary: "List the updates of the catalogue that are in force, the newest first.",
   roles: ["admin", "viewer"],
-  answers: [
-    json(
-      dataAnswer("CatalogueUpdates", Type.Array(CatalogueUpdateItem)),
-      "The updates that this instance has applied.",
-    ),
-  ],
+  answers: [json(CatalogueUpdatesAnswer, "The updates that this instance has applied.")],
   handle: (_, { gateway }) => ({ data: gateway.snapshot.catalogue.updates.map(updateView).toReversed() }),
 });
 
@@ -62,8 +41,6 @@ const numberOf = (text: string | undefined): number => {
   if (Number.isSafeInteger(number) && number > 0) return number;
   throw new GatewayError("not_found", "The number of an update is a whole number above 0.");
 };
-
-const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }));
 
 const UpdateBody = Type.Object(
   {
@@ -88,31 +65,6 @@ const UpdateBody = Type.Object(
   { title: "CatalogueUpdateRequest" },
 );
 
-const ChangeItem = Type.Object({
-  model: Type.String(),
-  field: Type.String(),
-  before: Type.Optional(Type.Unknown()),
-  after: Type.Unknown(),
-});
-
-const Added = Type.Array(
-  Type.Object({ model: Type.String(), family: Type.Optional(Type.String()), priced: Type.Boolean() }),
-);
-
-const UpdateReport = Type.Object({
-  source: Type.String(),
-  as_of: Type.String(),
-  listed: Type.Integer(),
-  skipped: Counts,
-  unread: Counts,
-  added: Added,
-  changes: Type.Array(ChangeItem),
-  held: Type.Array(ChangeItem, { description: "Prices that would move by more than half." }),
-  digest: Type.String(),
-  models: Type.Integer(),
-  applied: nullable(Type.Integer({ description: "The number of the update; null if it was not applied." })),
-});
-
 function listOf({ source, models, list, context_is_prompt: isPrompt }: Static<typeof UpdateBody>): SourceList {
   if ((models === undefined) === (list === undefined)) {
     throw new GatewayError("invalid_request", "An update has either `models` or `list`.", { path: "models" });
@@ -132,15 +84,7 @@ export const showCatalogueUpdate = adminRoute({
   id: "showCatalogueUpdate",
   summary: "Show what an update has changed, compared with the updates before it.",
   roles: ["admin", "viewer"],
-  answers: [
-    json(
-      dataAnswer(
-        "AppliedCatalogueUpdate",
-        Type.Object({ ...CatalogueUpdateItem.properties, added: Added, changes: Type.Array(ChangeItem) }),
-      ),
-      "The update and its changes.",
-    ),
-  ],
+  answers: [json(AppliedUpdateAnswer, "The update and its changes.")],
   handle: ({ parameters }, { gateway }) => {
     const number = numberOf(parameters["number"]);
     const { updates } = gateway.snapshot.catalogue;
@@ -163,7 +107,7 @@ export const updateCatalogueRoute = adminRoute({
   roles: ["admin"],
   body: UpdateBody,
   maxBodyBytes: MAX_BODY_BYTES,
-  answers: [json(dataAnswer("CatalogueUpdateReport", UpdateReport), "The differences, and whether they were applied.")],
+  answers: [json(UpdateReportAnswer, "The differences, and whether they were applied.")],
   handle: async ({ body, operator, connection }, _, { catalogue }) => {
     const { source, as_of: asOf, confirm = [], apply = false, digest } = body;
     const list = listOf(body);
