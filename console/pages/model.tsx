@@ -121,59 +121,44 @@ const offerColumns = (model: string): Column<Offer>[] => [
   },
 ];
 
-/** A value of the catalogue, with where it is from. */
-const Known = ({
-  model,
-  name,
-  field,
-  children,
-}: {
-  model: CatalogueModel;
-  name: string;
-  field: string;
-  children: string;
-}) => {
-  const origin = model.origins[field];
-  const source = model.sources[field] ?? origin;
-  const day = model.as_of[field];
-  return (
+const FIELDS = ["context_length", "max_output_tokens", "input_modalities", "output_modalities", "reasoning", "quality"];
+
+/** Where a value is from: `litellm, 2026-11-02`. */
+function originOf({ origins, sources, as_of }: CatalogueModel, field: string): string {
+  const origin = origins[field] ?? "default";
+  if (origin === "configuration") return "the configuration";
+  const source = sources[field] ?? origin;
+  return as_of[field] === undefined ? source : `${source}, ${as_of[field]}`;
+}
+
+/** Facts with their origin where it is not that of most. */
+function Facts({ model }: { model: CatalogueModel }) {
+  const all = FIELDS.map((field) => originOf(model, field));
+  const usual = all.toSorted(
+    (one, other) => all.filter((it) => it === other).length - all.filter((it) => it === one).length,
+  )[0];
+  const fact = (name: string, field: string, value: string) => (
     <Fact name={name}>
-      {children}
-      {origin !== undefined && origin !== "default" && (
-        <span class="muted small block">
-          {origin === "configuration" ? "set in the configuration" : `${source}${day === undefined ? "" : `, ${day}`}`}
-        </span>
-      )}
+      {value}
+      {originOf(model, field) !== usual && <span class="muted small block">{originOf(model, field)}</span>}
     </Fact>
   );
-};
-
-const Facts = ({ model }: { model: CatalogueModel }) => (
-  <dl class="facts">
-    <Known model={model} name="Context" field="context_length">
-      {known(model.context_length, whole)}
-    </Known>
-    <Known model={model} name="Output limit" field="max_output_tokens">
-      {known(model.max_output_tokens, whole)}
-    </Known>
-    <Known model={model} name="Accepts" field="input_modalities">
-      {model.input_modalities.join(", ")}
-    </Known>
-    <Known model={model} name="Makes" field="output_modalities">
-      {model.output_modalities.join(", ")}
-    </Known>
-    <Known model={model} name="Reasoning" field="reasoning">
-      {model.reasoning ? "yes" : "no"}
-    </Known>
-    {model.quality !== null && (
-      <Known model={model} name="Quality, 1 to 10" field="quality">
-        {String(model.quality)}
-      </Known>
-    )}
-    {model.created !== null && <Fact name="Published">{model.created}</Fact>}
-    {model.aliases.length > 0 && <Fact name="Aliases">{model.aliases.join(", ")}</Fact>}
-  </dl>
-);
+  return (
+    <>
+      <dl class="facts">
+        {fact("Context", "context_length", known(model.context_length, whole))}
+        {fact("Output limit", "max_output_tokens", known(model.max_output_tokens, whole))}
+        {fact("Accepts", "input_modalities", model.input_modalities.join(", "))}
+        {fact("Makes", "output_modalities", model.output_modalities.join(", "))}
+        {fact("Reasoning", "reasoning", model.reasoning ? "yes" : "no")}
+        {model.quality !== null && fact("Quality, 1 to 10", "quality", String(model.quality))}
+        {model.created !== null && <Fact name="Published">{model.created}</Fact>}
+        {model.aliases.length > 0 && <Fact name="Aliases">{model.aliases.join(", ")}</Fact>}
+      </dl>
+      <p class="muted small origin">From {usual}, unless another origin is named.</p>
+    </>
+  );
+}
 
 function ModelState({ model }: { model: CatalogueModel }) {
   const { retired, retires_on, offers } = model;

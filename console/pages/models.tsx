@@ -5,7 +5,7 @@ import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useData } from "../parts/use-data.ts";
 import { allModels } from "../state/catalogue-lists.ts";
-import { listPrices, priceStateOf, type ShownPrice } from "../state/prices.ts";
+import { listPrices, priceStateOf } from "../state/prices.ts";
 import { place, setQuery } from "../state/router.ts";
 
 const PRICE_STATES = {
@@ -17,12 +17,18 @@ function Price({ model, name }: { model: CatalogueModel; name: "input" | "cached
   const [offer] = model.offers;
   const state = offer === undefined ? "unpriced" : priceStateOf(offer);
   if (state !== "priced") return name === "output" ? PRICE_STATES[state] : <span class="muted">–</span>;
-  return <>{listPrices(offer)[name]?.text ?? "–"}</>;
+  const price = listPrices(offer)[name];
+  if (price === undefined) return <>–</>;
+  return (
+    <>
+      {price.text}
+      {price.more && <span class="plus">+</span>}
+    </>
+  );
 }
 
 const priceOf = (model: CatalogueModel, name: "input" | "cached" | "output"): number | null => {
-  const found: ShownPrice | undefined = listPrices(model.offers[0])[name];
-  return found?.value ?? null;
+  return listPrices(model.offers[0])[name]?.value ?? null;
 };
 
 const modelPath = (id: string): string => `/models/${id.split("/").map(encodeURIComponent).join("/")}`;

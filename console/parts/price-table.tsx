@@ -1,4 +1,5 @@
 import type { OfferPrices } from "../api/types.ts";
+import { counted } from "../format/numbers.ts";
 import { appliesTo, dollars, unitWords } from "../state/prices.ts";
 import { words } from "./basics.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
@@ -23,8 +24,11 @@ const OLD_DAYS = 90;
 
 const ageOf = (asOf: string): number => Math.max(0, Math.floor((Date.now() - Date.parse(asOf)) / DAY_MS));
 
+const ageWords = (days: number): string =>
+  days === 0 ? "today" : `${counted(days, "day")}${days > OLD_DAYS ? ", old" : ""}`;
+
 /** One row for each price; offers with the same price share it. */
-export function priceRows(offers: readonly OfferPrices[]): Row[] {
+function priceRows(offers: readonly OfferPrices[]): Row[] {
   const rows = new Map<string, Row>();
   for (const { provider, prices } of offers) {
     for (const { name, items, origin, source, as_of: asOf } of prices) {
@@ -84,14 +88,7 @@ const columnsOf = (count: number): Column<Row>[] => [
     id: "age",
     title: "Age",
     kind: "number",
-    cell: ({ asOf }) =>
-      asOf === null ? (
-        "–"
-      ) : (
-        <span title={`as of ${asOf}`}>
-          {ageOf(asOf) > OLD_DAYS ? `${ageOf(asOf)} days, old` : `${ageOf(asOf)} days`}
-        </span>
-      ),
+    cell: ({ asOf }) => (asOf === null ? "–" : <span title={`as of ${asOf}`}>{ageWords(ageOf(asOf))}</span>),
   },
 ];
 

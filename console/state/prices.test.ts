@@ -52,7 +52,10 @@ describe("prices in words", () => {
 
   test("a list shows tokens by the million, and everything else with its unit", () => {
     const text = offer({ prompt: [1.25, "perMTokens", true], completion: [10, "perMTokens"] });
-    expect(listPrices(text)).toMatchObject({ input: { text: "$1.25+" }, output: { text: "$10" } });
+    expect(listPrices(text)).toMatchObject({
+      input: { text: "$1.25", more: true },
+      output: { text: "$10", more: false },
+    });
     expect(priceWords({ offers: [text] })).toBe("$1.25+ in, $10 out");
     expect(listPrices(offer({ image: [0.04, "perCount"] })).output?.text).toBe("$0.04/image");
     expect(priceWords({ offers: [offer({ video: [0.4, "perSecond"] })] })).toBe("$0.40/s of video");

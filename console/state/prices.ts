@@ -58,15 +58,17 @@ const OUTPUTS: readonly [name: string, words: Readonly<Record<string, string>>][
   ["search_unit", { perCount: "/search" }],
 ];
 
-export interface ShownPrice {
+interface ShownPrice {
   value: number;
   text: string;
+  /** Other prices apply to some calls. */
+  more: boolean;
 }
 
 const shown = (offer: Offer | undefined, name: string, unit = ""): ShownPrice | undefined => {
   const price = offer?.prices[name];
   if (price === undefined) return undefined;
-  return { value: price.value, text: `${dollars(price.value)}${unit}${price.more ? "+" : ""}` };
+  return { value: price.value, text: `${dollars(price.value)}${unit}`, more: price.more };
 };
 
 /** The prices that a list of models shows, of an offer: per million tokens, or in words. `+`: more for some calls. */
@@ -85,9 +87,8 @@ export function priceWords({ offers }: Pick<CatalogueModel, "offers">): string {
   const state = priceStateOf(offer);
   if (state !== "priced") return state;
   const { input, output } = listPrices(offer);
-  const parts = [
-    input && `${input.text} in`,
-    output && (output.text.includes("/") ? output.text : `${output.text} out`),
-  ];
+  const words = (price: ShownPrice | undefined, of: string) =>
+    price && `${price.text}${price.more ? "+" : ""}${price.text.includes("/") ? "" : of}`;
+  const parts = [words(input, " in"), words(output, " out")];
   return parts.filter((part) => part !== undefined).join(", ");
 }
