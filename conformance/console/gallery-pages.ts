@@ -31,7 +31,14 @@ export const GALLERY_PAGES: readonly GalleryPage[] = [
   { name: "batch", path: ({ batch }) => (batch === undefined ? undefined : `/batches/${batch}`) },
   { name: "files", path: "/files" },
   { name: "caches", path: "/caches" },
-  { name: "play", path: "/play?model=sim%2Fstandard" },
+  {
+    name: "play",
+    path: "/play?model=sim%2Fstandard&model2=sim%2Fthinker",
+    act: async (page) => {
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      await page.locator(".figures-line .state.good").nth(1).waitFor();
+    },
+  },
   { name: "guards", path: "/guards" },
   { name: "alerts", path: "/alerts" },
   { name: "config", path: "/config" },

@@ -62,6 +62,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
   {
     id: "offers",
     title: "Offers, in order",
+    onPhone: "hidden",
     cell: ({ offers }) => {
       const names = offers.map(({ provider }) => provider).join(", ");
       return <span title={names}>{names || "none"}</span>;
@@ -78,6 +79,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
     id: "limit",
     title: "Output limit",
     kind: "number",
+    onPhone: "hidden",
     sortBy: ({ max_output_tokens }) => max_output_tokens,
     cell: ({ max_output_tokens }) => known(max_output_tokens, short),
   },
@@ -100,6 +102,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
     id: "speed",
     title: "Tokens/s",
     kind: "number",
+    onPhone: "hidden",
     sortBy: ({ measured }) => measured?.tokens_per_second ?? null,
     cell: ({ measured }) => known(measured?.tokens_per_second ?? null, decimal),
   },
@@ -114,6 +117,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
     id: "cached",
     title: "Cached",
     kind: "number",
+    onPhone: "hidden",
     sortBy: (model) => priceOf(model, "cached"),
     cell: (model) => <Price model={model} name="cached" />,
   },
@@ -121,7 +125,6 @@ const COLUMNS: Column<CatalogueModel>[] = [
     id: "output",
     title: "Output",
     kind: "number",
-    onPhone: "lead",
     sortBy: (model) => priceOf(model, "output"),
     cell: (model) => <Price model={model} name="output" />,
   },

@@ -94,7 +94,7 @@ function Figures({ provider, window }: { provider: ProviderHealth; window: Range
         <dd>
           <strong>{measured === null ? "0" : short(measured.calls)}</strong>
           <span>
-            <a href={callsWith({ provider: name }, window)}>Calls it answered or failed</a>
+            <a href={callsWith({ provider: name }, window)}>View calls</a>
           </span>
         </dd>
       </div>
@@ -106,7 +106,7 @@ function Figures({ provider, window }: { provider: ProviderHealth; window: Range
             {measured === null || measured.failures === 0 ? (
               <span class="muted">no failed attempts</span>
             ) : (
-              <a href={callsWith({ provider: name, outcome: "failed" }, window)}>Failed calls</a>
+              <a href={callsWith({ provider: name, outcome: "failed" }, window)}>View failed calls</a>
             )}
           </span>
         </dd>
@@ -122,7 +122,7 @@ function Figures({ provider, window }: { provider: ProviderHealth; window: Range
         <dt>Output speed</dt>
         <dd>
           <strong>{known(measured?.tokens_per_second ?? null, decimal)}</strong>
-          <span class="muted">tokens per second, of streams</span>
+          <span class="muted">tokens per second</span>
         </dd>
       </div>
     </dl>

@@ -166,7 +166,7 @@ export function PlayColumn(props: ColumnProps) {
           <div class="padded-x">
             <Choice label="View" options={TABS} value={tab} onChange={setTab} />
           </div>
-          <div class="play-body" tabIndex={0} aria-label={TABS.find(({ value }) => value === tab)?.name} role="region">
+          <section class="play-body" tabIndex={0} aria-label={TABS.find(({ value }) => value === tab)?.name}>
             {tab === "answer" && <Conversation id={id} turns={turns} model={model} />}
             {tab === "request" && <Request {...props} />}
             {tab === "events" &&
@@ -182,7 +182,7 @@ export function PlayColumn(props: ColumnProps) {
                 <p class="muted">The receipt is available after the call ends.</p>
               ))}
             {tab === "code" && <Samples {...props} />}
-          </div>
+          </section>
         </>
       )}
     </section>
