@@ -121,7 +121,10 @@ export function actAtSupply(visit: () => Visit): void {
       await held.getByText("openai/gpt-5-nano").first().waitFor();
       expect(await watched.accessibilityInBoth()).toEqual([]);
       await page.getByRole("checkbox", { name: "openai/gpt-5-nano" }).check();
-      await held.waitFor({ state: "detached" });
+      await page
+        .getByRole("region", { name: "Held back" })
+        .getByText("openai/gpt-5-nano")
+        .waitFor({ state: "detached" });
       await page.getByRole("region", { name: "Changed values" }).getByText("openai/gpt-5-nano").first().waitFor();
       await page.getByRole("button", { name: /^Apply to/ }).click();
       await page.getByRole("button", { name: "Apply these prices" }).click();
@@ -187,6 +190,8 @@ export function actAtSupply(visit: () => Visit): void {
     test("the playground finds a model by a part of its name, with the keyboard", async () => {
       await watched.visit("/play");
       const field = page.getByRole("combobox", { name: "Model", exact: true });
+      // The heading of a new page takes the focus once.
+      await page.waitForTimeout(200);
       await field.focus();
       await page.keyboard.type("haiku");
       const options = page.getByRole("option");

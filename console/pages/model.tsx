@@ -127,8 +127,9 @@ const FIELDS = ["context_length", "max_output_tokens", "input_modalities", "outp
 function originOf({ origins, sources, as_of }: CatalogueModel, field: string): string {
   const origin = origins[field] ?? "default";
   if (origin === "configuration") return "the configuration";
-  const source = sources[field] ?? origin;
-  return as_of[field] === undefined ? source : `${source}, ${as_of[field]}`;
+  const day = as_of[field] === undefined ? "" : ` of ${as_of[field]}`;
+  if (origin === "built-in") return `the built-in catalogue${day}`;
+  return `${sources[field] ?? origin}${day}`;
 }
 
 /** Facts with their origin where it is not that of most. */
@@ -140,7 +141,7 @@ function Facts({ model }: { model: CatalogueModel }) {
   const fact = (name: string, field: string, value: string) => (
     <Fact name={name}>
       {value}
-      {originOf(model, field) !== usual && <span class="muted small block">{originOf(model, field)}</span>}
+      {originOf(model, field) !== usual && <span class="muted small block">from {originOf(model, field)}</span>}
     </Fact>
   );
   return (
@@ -155,7 +156,7 @@ function Facts({ model }: { model: CatalogueModel }) {
         {model.created !== null && <Fact name="Published">{model.created}</Fact>}
         {model.aliases.length > 0 && <Fact name="Aliases">{model.aliases.join(", ")}</Fact>}
       </dl>
-      <p class="muted small origin">From {usual}, unless another origin is named.</p>
+      <p class="muted small origin">Values without an origin are from {usual}.</p>
     </>
   );
 }

@@ -48,6 +48,21 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
       },
     },
     {
+      id: "error",
+      title: "Last error",
+      cell: ({ last_error }) =>
+        last_error === null ? (
+          <span class="muted">none</span>
+        ) : (
+          <span class="two-lines" title={last_error.text}>
+            <span class="cut">{last_error.text || words(last_error.kind)}</span>
+            <small title={full(last_error.at)}>
+              {last_error.status ?? words(last_error.kind)}, {ago(last_error.at)}
+            </small>
+          </span>
+        ),
+    },
+    {
       id: "calls",
       title: "Attempts",
       kind: "number",
@@ -112,21 +127,6 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
       cell: ({ provider, models_served }) => (
         <a href={`/models?${new URLSearchParams({ provider })}`}>{whole(models_served)}</a>
       ),
-    },
-    {
-      id: "error",
-      title: "Last error",
-      cell: ({ last_error }) =>
-        last_error === null ? (
-          <span class="muted">none</span>
-        ) : (
-          <span class="two-lines" title={last_error.text}>
-            <span class="cut">{last_error.text || words(last_error.kind)}</span>
-            <small title={full(last_error.at)}>
-              {last_error.status ?? words(last_error.kind)}, {ago(last_error.at)}
-            </small>
-          </span>
-        ),
     },
     {
       id: "acts",

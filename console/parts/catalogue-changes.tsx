@@ -28,7 +28,7 @@ function shownValue(value: unknown): string {
 function moveOf({ before, after }: Change): string {
   const one = (value: unknown) => (Array.isArray(value) && value.length === 1 ? (value[0] as Item) : undefined);
   const [from, to] = [one(before), one(after)];
-  if (from === undefined || to === undefined || from.unit !== to.unit || from.value === 0) return "";
+  if (from === undefined || to === undefined || from.unit !== to.unit || from.value === 0) return "–";
   const share = ((to.value - from.value) / from.value) * 100;
   return `${share > 0 ? "+" : "−"}${Math.round(Math.abs(share))}%`;
 }

@@ -70,7 +70,6 @@ export function CompareList({ onApplied, onClose }: { onApplied: () => void; onC
       const body = { ...list, confirm: [...models], ...more };
       const { data } = await change<{ data: CatalogueReport }>("POST", "/api/catalogue/updates", body);
       setReport(data);
-      setConfirmed(models);
       if (data.applied !== null) onApplied();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
@@ -94,6 +93,7 @@ export function CompareList({ onApplied, onClose }: { onApplied: () => void; onC
     const models = new Set(confirmed);
     if (isConfirmed) models.add(model);
     else models.delete(model);
+    setConfirmed(models);
     if (given !== undefined) void send(given, models);
   };
   return (

@@ -35,7 +35,7 @@ interface ColumnProps {
 
 export type Tab = "answer" | "events" | "receipt" | "request" | "code";
 const TABS: readonly { value: Tab; name: string }[] = [
-  { value: "answer", name: "Conversation" },
+  { value: "answer", name: "Response" },
   { value: "request", name: "Request" },
   { value: "events", name: "Events" },
   { value: "receipt", name: "Receipt" },
@@ -166,7 +166,11 @@ export function PlayColumn(props: ColumnProps) {
           <div class="padded-x">
             <Choice label="View" options={TABS} value={tab} onChange={setTab} />
           </div>
-          <section class="play-body" tabIndex={0} aria-label={TABS.find(({ value }) => value === tab)?.name}>
+          <section
+            class="play-body"
+            tabIndex={0}
+            aria-label={`${name}: ${TABS.find(({ value }) => value === tab)?.name}`}
+          >
             {tab === "answer" && <Conversation id={id} turns={turns} model={model} />}
             {tab === "request" && <Request {...props} />}
             {tab === "events" &&

@@ -33,9 +33,9 @@ export function providerState({ state, credentials }: Pick<ProviderHealth, "stat
   return isWhole ? BREAKERS.closed : { kind: "warn", name: "degraded" };
 }
 
-/** Its credentials that do not fail. */
+/** Its credentials that are in use, or were not called yet. */
 export const healthyOf = ({ credentials }: Pick<ProviderHealth, "credentials">): number =>
-  credentials.filter(({ state }) => state !== "open").length;
+  credentials.filter(({ state }) => state === null || state === "closed").length;
 
 const failing = ({ measured }: ProviderHealth): number =>
   measured === null ? 0 : measured.failures / Math.max(1, measured.calls);
