@@ -227,11 +227,12 @@ export function actAtSupply(visit: () => Visit): void {
       });
       await answer.text();
       const receipt = answer.headers.get("x-trivium-receipt") ?? "";
+      // Bodies are stored after the client has received its response.
+      const stored = async () => (await fetch(`${gateway.url}/api/receipts/${receipt}/bodies`, { headers })).ok;
+      while (!(await stored())) await Bun.sleep(50);
+      await watched.visit(`/play?receipt=${receipt}`);
       const body = page.getByLabel("Request body");
-      for (let tries = 0; tries < 40 && (await body.count()) === 0; tries++) {
-        await watched.visit(`/play?receipt=${receipt}`);
-        await page.locator(".play-column").waitFor();
-      }
+      await body.waitFor();
       expect(JSON.parse(await body.inputValue())).toMatchObject({
         max_tokens: 77,
         messages: [{ content: "a captured question" }],
