@@ -81,7 +81,7 @@ describe("a conversation with two models", () => {
 
 describe("settings of the playground", () => {
   test("are those of the kinds of models, each once", () => {
-    expect(settingsFor(["text", "image", "text"]).map(({ name }) => name)).toEqual([
+    expect(settingsFor(["text", "image", "text"]).map(({ name }): string => name)).toEqual([
       ...["system", "maxTokens", "temperature", "stream"],
       ...["count", "size", "quality"],
     ]);
