@@ -63,7 +63,7 @@ export function actAtSupply(visit: () => Visit): void {
       await watched.visit("/?range=24h");
       await page.getByRole("link", { name: "Providers", exact: true }).first().click();
       const first = page.locator("table.data tbody tr").first();
-      await first.getByText("unavailable").waitFor();
+      await first.getByText(/unavailable|probing/).waitFor();
       await first.getByText(/^since /).waitFor();
       await first.getByText(/could not be reached/).waitFor();
       await first.getByRole("link", { name: "openai" }).click();

@@ -8,7 +8,7 @@ export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/
 export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
 export type { GuardItem } from "../../src/server/admin/schemas/guard.ts";
-export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
+export type { CreatedKey, Key, ListedKey, RotatedKey, ShownKey } from "../../src/server/admin/schemas/key.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
 export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";
@@ -21,7 +21,7 @@ export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
 export type { LoginWays, OpenSession, Session } from "../../src/server/admin/schemas/session.ts";
 export type { TokenSubject } from "../../src/server/admin/schemas/subject.ts";
-export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
+export type { UsageAmounts, UsageAnswer, UsageRow } from "../../src/server/admin/schemas/usage.ts";
 
 /** One page of a list. */
 export interface Page<Item> {

@@ -10,7 +10,7 @@ import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useData } from "../parts/use-data.ts";
-import { allModels } from "../state/catalogue-lists.ts";
+import { allModels, modelPath } from "../state/catalogue-lists.ts";
 import { type PriceAges, priceAges } from "../state/price-ages.ts";
 
 async function load(abort: AbortSignal) {
@@ -30,7 +30,7 @@ function Figures({ ages: { prices, unpriced, oldest, byOrigin, sources } }: { ag
       {oldest !== undefined && oldest.days > OLD_DAYS && (
         <p class="reasons" role="status">
           Prices are up to {oldest.days} days old. The oldest is that of{" "}
-          <a href={`/models/${oldest.model}`}>{oldest.model}</a>. Compare a list to see what has changed.
+          <a href={modelPath(oldest.model)}>{oldest.model}</a>. Compare a list to see what has changed.
         </p>
       )}
       <dl class="tiles supply-tiles">
@@ -45,7 +45,7 @@ function Figures({ ages: { prices, unpriced, oldest, byOrigin, sources } }: { ag
           <dt>Oldest price</dt>
           <dd>
             <strong>{oldest === undefined ? "–" : counted(oldest.days, "day")}</strong>
-            <span>{oldest !== undefined && <a href={`/models/${oldest.model}`}>{oldest.model}</a>}</span>
+            <span>{oldest !== undefined && <a href={modelPath(oldest.model)}>{oldest.model}</a>}</span>
           </dd>
         </div>
         <div class="tile">
@@ -56,7 +56,7 @@ function Figures({ ages: { prices, unpriced, oldest, byOrigin, sources } }: { ag
               {unpriced[0] === undefined ? (
                 <span class="muted">every offer has one</span>
               ) : (
-                <a href={`/models/${unpriced[0].model}`}>
+                <a href={modelPath(unpriced[0].model)}>
                   {unpriced[0].model} at {unpriced[0].provider}
                 </a>
               )}

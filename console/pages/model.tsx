@@ -11,7 +11,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { PriceTable } from "../parts/price-table.tsx";
 import { useData } from "../parts/use-data.ts";
 import { priceStateOf } from "../state/prices.ts";
-import { place } from "../state/router.ts";
+import { nameInPath } from "../state/router.ts";
 
 interface About {
   model: CatalogueModel | undefined;
@@ -183,7 +183,7 @@ function ModelState({ model }: { model: CatalogueModel }) {
 }
 
 export function OneModel() {
-  const id = decodeURIComponent(place.value.path.slice("/models/".length));
+  const id = nameInPath("/models/");
   const loaded = useData(id, (abort) => load(id, abort));
   return (
     <>

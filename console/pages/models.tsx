@@ -4,7 +4,7 @@ import { Empty, PageHead, State } from "../parts/basics.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useData } from "../parts/use-data.ts";
-import { allModels } from "../state/catalogue-lists.ts";
+import { allModels, modelPath } from "../state/catalogue-lists.ts";
 import { listPrices, priceStateOf } from "../state/prices.ts";
 import { place, setQuery } from "../state/router.ts";
 
@@ -30,8 +30,6 @@ function Price({ model, name }: { model: CatalogueModel; name: "input" | "cached
 const priceOf = (model: CatalogueModel, name: "input" | "cached" | "output"): number | null => {
   return listPrices(model.offers[0])[name]?.value ?? null;
 };
-
-const modelPath = (id: string): string => `/models/${id.split("/").map(encodeURIComponent).join("/")}`;
 
 const Notes = ({
   model: { kind, input_modalities, output_modalities, retired, retires_on },

@@ -14,12 +14,13 @@ import { Loaded } from "../parts/loaded.tsx";
 import { TestButton, TestedProvider, useProviderTests } from "../parts/provider-test.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { currentWindow, WindowChoice } from "../parts/window-choice.tsx";
+import { modelPath } from "../state/catalogue-lists.ts";
 import { listenTo } from "../state/events.ts";
 import { writeFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
 import { providerState } from "../state/provider-state.ts";
 import { type RangeName, rangeQuery, readRange } from "../state/range.ts";
-import { goTo, place } from "../state/router.ts";
+import { goTo, nameInPath } from "../state/router.ts";
 
 const REFRESH_MS = 5_000;
 const MOST_KEYS = 10;
@@ -189,7 +190,7 @@ const sharesOf = (
     id: name,
     title: name === "key" ? "Key" : "Model",
     cell: ({ group }) => (
-      <a href={name === "key" ? `/keys/${encodeURIComponent(group)}` : `/models/${group}`} title={shown(group)}>
+      <a href={name === "key" ? `/keys/${encodeURIComponent(group)}` : modelPath(group)} title={shown(group)}>
         {shown(group) || "(none)"}
       </a>
     ),
@@ -260,7 +261,7 @@ function Shares({
 }
 
 export function OneProvider() {
-  const name = decodeURIComponent(place.value.path.slice("/providers/".length));
+  const name = nameInPath("/providers/");
   const window = currentWindow("24h");
   const loaded = useData(`${name} ${window}`, (abort) => load(name, window, abort));
   const refresh = useThrottled(loaded.reload, REFRESH_MS);

@@ -139,7 +139,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
 
 /** What needs attention, in one sentence. */
 function Trouble({ providers }: { providers: readonly ProviderHealth[] }) {
-  const down = providers.filter((one) => providerState(one).kind === "bad");
+  const down = providers.filter(({ state }) => state !== null && state !== "closed");
   const [first] = down;
   if (first === undefined) return null;
   const since = first.since === null ? "" : ` since ${when(first.since)}`;

@@ -24,6 +24,9 @@ export function inOrder(one: CatalogueModel, other: CatalogueModel): number {
   return rank(one) - rank(other) || one.id.localeCompare(other.id);
 }
 
+/** The address of a model's page. */
+export const modelPath = (id: string): string => `/models/${id.split("/").map(encodeURIComponent).join("/")}`;
+
 export interface ModelList {
   models: CatalogueModel[];
   /** Where the calls begin that were measured. */

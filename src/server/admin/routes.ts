@@ -20,7 +20,14 @@ import { listExports } from "./exports/list-exports.ts";
 import { runExport } from "./exports/run-export.ts";
 import { listGuards } from "./guards/list-guards.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
-import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
+import {
+  createKeyRoute,
+  listKeysRoute,
+  revokeKeyRoute,
+  rotateKeyRoute,
+  showKeyRoute,
+  updateKeyRoute,
+} from "./keys/key-routes.ts";
 import { endLiveSession, listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
@@ -44,7 +51,7 @@ import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers/list-providers.ts";
 import { showProviderHistory } from "./providers/show-history.ts";
-import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
+import { listReceiptsRoute, showReceiptRoute } from "./receipts/receipt-routes.ts";
 import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
 import { exportUsage, showUsage } from "./usage.ts";
