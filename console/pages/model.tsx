@@ -128,6 +128,7 @@ function originOf({ origins, sources, as_of }: CatalogueModel, field: string): s
   const origin = origins[field] ?? "default";
   if (origin === "configuration") return "the configuration";
   const day = as_of[field] === undefined ? "" : ` of ${as_of[field]}`;
+  if (origin === "simulator" || origin === "default") return origin === "default" ? "no list" : "the simulator";
   if (origin === "built-in") return `the built-in catalogue${day}`;
   return `${sources[field] ?? origin}${day}`;
 }

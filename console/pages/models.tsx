@@ -20,10 +20,11 @@ function Price({ model, name }: { model: CatalogueModel; name: "input" | "cached
   const price = listPrices(offer)[name];
   if (price === undefined) return <>–</>;
   return (
-    <>
+    <span class="two-lines">
       {price.text}
       {price.more && <span class="plus">+</span>}
-    </>
+      {price.per !== "" && <small>per {price.per}</small>}
+    </span>
   );
 }
 
@@ -38,8 +39,10 @@ const Notes = ({
 }) => {
   if (retired) return <State kind="bad">retired{retires_on !== null && ` on ${retires_on}`}</State>;
   if (retires_on !== null) return <State kind="warn">retires on {retires_on}</State>;
-  const isPlain = kind === "text" && input_modalities.join() === "text" && output_modalities.join() === "text";
-  return <>{isPlain ? "text" : `${input_modalities.join(", ")} → ${output_modalities.join(", ")}`}</>;
+  const [inputs, outputs] = [input_modalities.join(", "), output_modalities.join(", ")];
+  return (
+    <>{[kind, inputs === outputs && inputs === kind ? "" : `${inputs} → ${outputs}`].filter(Boolean).join(": ")}</>
+  );
 };
 
 const COLUMNS: Column<CatalogueModel>[] = [
@@ -56,7 +59,6 @@ const COLUMNS: Column<CatalogueModel>[] = [
       </span>
     ),
   },
-  { id: "kind", title: "Kind", sortBy: ({ kind }) => kind, onPhone: "hidden", cell: ({ kind }) => kind },
   {
     id: "offers",
     title: "Offers, in order",

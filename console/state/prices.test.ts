@@ -57,7 +57,7 @@ describe("prices in words", () => {
       output: { text: "$10", more: false },
     });
     expect(priceWords({ offers: [text] })).toBe("$1.25+ in, $10 out");
-    expect(listPrices(offer({ image: [0.04, "perCount"] })).output?.text).toBe("$0.04/image");
+    expect(listPrices(offer({ image: [0.04, "perCount"] })).output).toMatchObject({ text: "$0.04", per: "image" });
     expect(priceWords({ offers: [offer({ video: [0.4, "perSecond"] })] })).toBe("$0.40/s of video");
     expect(listPrices(undefined)).toEqual({ input: undefined, cached: undefined, output: undefined });
   });

@@ -48,27 +48,28 @@ export function priceStateOf({ priced, prices }: Pick<Offer, "priced" | "prices"
 
 /** What is made, with its price: names of prices in the order in which one of them stands for the output. */
 const OUTPUTS: readonly [name: string, words: Readonly<Record<string, string>>][] = [
-  ["completion", { perMTokens: "" }],
-  ["image", { perCount: "/image", perMTokens: "/M image tokens" }],
-  ["audio_and_video", { perSecond: "/s of video" }],
-  ["video", { perSecond: "/s of video" }],
-  ["audio_output", { perMTokens: "/M audio tokens" }],
-  ["characters", { perMCharacters: "/M characters" }],
-  ["audio", { perSecond: "/s of audio", perMTokens: "/M audio tokens" }],
-  ["search_unit", { perCount: "/search" }],
+  ["completion", {}],
+  ["image", { perCount: "image", perMTokens: "M image tokens" }],
+  ["audio_and_video", { perSecond: "s of video" }],
+  ["video", { perSecond: "s of video" }],
+  ["audio_output", { perMTokens: "M audio tokens" }],
+  ["characters", { perMCharacters: "M characters" }],
+  ["audio", { perSecond: "s of audio", perMTokens: "M audio tokens" }],
+  ["search_unit", { perCount: "search" }],
 ];
 
 interface ShownPrice {
   value: number;
   text: string;
+  /** Per what, unless it is a million tokens. */
+  per: string;
   /** Other prices apply to some calls. */
   more: boolean;
 }
 
-const shown = (offer: Offer | undefined, name: string, unit = ""): ShownPrice | undefined => {
+const shown = (offer: Offer | undefined, name: string, per = ""): ShownPrice | undefined => {
   const price = offer?.prices[name];
-  if (price === undefined) return undefined;
-  return { value: price.value, text: `${dollars(price.value)}${unit}`, more: price.more };
+  return price && { value: price.value, text: dollars(price.value), per, more: price.more };
 };
 
 /** The prices that a list of models shows, of an offer: per million tokens, or in words. `+`: more for some calls. */
@@ -88,7 +89,7 @@ export function priceWords({ offers }: Pick<CatalogueModel, "offers">): string {
   if (state !== "priced") return state;
   const { input, output } = listPrices(offer);
   const words = (price: ShownPrice | undefined, of: string) =>
-    price && `${price.text}${price.more ? "+" : ""}${price.text.includes("/") ? "" : of}`;
+    price && `${price.text}${price.more ? "+" : ""}${price.per === "" ? of : `/${price.per}`}`;
   const parts = [words(input, " in"), words(output, " out")];
   return parts.filter((part) => part !== undefined).join(", ");
 }
