@@ -22,7 +22,7 @@ import { providerState } from "../state/provider-state.ts";
 import { type RangeName, rangeQuery, readRange } from "../state/range.ts";
 import { goTo, nameInPath } from "../state/router.ts";
 
-const REFRESH_MS = 5_000;
+const REFRESH_MS = 10_000;
 const MOST_KEYS = 10;
 
 interface About {

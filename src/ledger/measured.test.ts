@@ -73,8 +73,8 @@ function measuredContract(databases: TestDatabases): void {
       const { parts, mostOfPart } = await attemptsOverTime(storage, "my-vllm", "1h", NOW_MS);
       const busy = parts.filter(({ measured }) => measured !== undefined);
       expect([mostOfPart, busy.map(({ isSampled, measured }) => [isSampled, measured?.calls])]).toEqual([
-        334,
-        [[true, 334]],
+        167,
+        [[true, 167]],
       ]);
       expect(busy[0]?.measured?.failures).toBe(0);
       expect((await attemptsOverTime(storage, "other", "24h", NOW_MS)).parts.at(-1)).toMatchObject({

@@ -38,7 +38,7 @@ export const measuredSpeeds = async (storage: Storage, range: Range): Promise<Me
   grouped(await selectSpeeds(storage, range), "ok", ["ok", "client_gone"]);
 
 /** The most receipts that a series reads, the same number from each part. */
-const MAX_OF_SERIES = 20_000;
+const MAX_OF_SERIES = 10_000;
 
 interface Series extends Range {
   everyMs: number;
