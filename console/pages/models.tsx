@@ -39,9 +39,12 @@ const Notes = ({
 }) => {
   if (retired) return <State kind="bad">retired{retires_on !== null && ` on ${retires_on}`}</State>;
   if (retires_on !== null) return <State kind="warn">retires on {retires_on}</State>;
-  const [inputs, outputs] = [input_modalities.join(", "), output_modalities.join(", ")];
+  const made = output_modalities.join(", ");
   return (
-    <>{[kind, inputs === outputs && inputs === kind ? "" : `${inputs} → ${outputs}`].filter(Boolean).join(": ")}</>
+    <>
+      {made !== kind && `${kind}: `}
+      {input_modalities.join(", ")} → {made}
+    </>
   );
 };
 
@@ -60,28 +63,26 @@ const COLUMNS: Column<CatalogueModel>[] = [
     ),
   },
   {
-    id: "offers",
-    title: "Offers, in order",
-    onPhone: "hidden",
-    cell: ({ offers }) => {
-      const names = offers.map(({ provider }) => provider).join(", ");
-      return <span title={names}>{names || "none"}</span>;
-    },
+    id: "input",
+    title: "Input price",
+    kind: "number",
+    sortBy: (model) => priceOf(model, "input"),
+    cell: (model) => <Price model={model} name="input" />,
   },
   {
-    id: "context",
-    title: "Context",
-    kind: "number",
-    sortBy: ({ context_length }) => context_length,
-    cell: ({ context_length }) => known(context_length, short),
-  },
-  {
-    id: "limit",
-    title: "Output limit",
+    id: "cached",
+    title: "Cached",
     kind: "number",
     onPhone: "hidden",
-    sortBy: ({ max_output_tokens }) => max_output_tokens,
-    cell: ({ max_output_tokens }) => known(max_output_tokens, short),
+    sortBy: (model) => priceOf(model, "cached"),
+    cell: (model) => <Price model={model} name="cached" />,
+  },
+  {
+    id: "output",
+    title: "Output price",
+    kind: "number",
+    sortBy: (model) => priceOf(model, "output"),
+    cell: (model) => <Price model={model} name="output" />,
   },
   {
     id: "first",
@@ -107,26 +108,28 @@ const COLUMNS: Column<CatalogueModel>[] = [
     cell: ({ measured }) => known(measured?.tokens_per_second ?? null, decimal),
   },
   {
-    id: "input",
-    title: "Input",
+    id: "context",
+    title: "Context",
     kind: "number",
-    sortBy: (model) => priceOf(model, "input"),
-    cell: (model) => <Price model={model} name="input" />,
+    sortBy: ({ context_length }) => context_length,
+    cell: ({ context_length }) => known(context_length, short),
   },
   {
-    id: "cached",
-    title: "Cached",
+    id: "limit",
+    title: "Output limit",
     kind: "number",
     onPhone: "hidden",
-    sortBy: (model) => priceOf(model, "cached"),
-    cell: (model) => <Price model={model} name="cached" />,
+    sortBy: ({ max_output_tokens }) => max_output_tokens,
+    cell: ({ max_output_tokens }) => known(max_output_tokens, short),
   },
   {
-    id: "output",
-    title: "Output",
-    kind: "number",
-    sortBy: (model) => priceOf(model, "output"),
-    cell: (model) => <Price model={model} name="output" />,
+    id: "offers",
+    title: "Offers, in order",
+    onPhone: "hidden",
+    cell: ({ offers }) => {
+      const names = offers.map(({ provider }) => provider).join(", ");
+      return <span title={names}>{names || "none"}</span>;
+    },
   },
 ];
 
