@@ -132,6 +132,34 @@ test("decision 0105: an update is planned, applied and removed through the Admin
   expect([bad.status, await bad.text()]).toEqual([400, expect.stringContaining("models[0].context_length")]);
 });
 
+test("decision 0105: a list is compared as it was published, and what an update has changed is shown", async () => {
+  const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}`, "content-type": "application/json" };
+  const send = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${gateway.adminUrl}/api/catalogue/updates${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, json: JSON.parse(await answer.text()) };
+  };
+  const list = JSON.parse(await Bun.file(writeList(1.2)).text());
+  const request = { source: "litellm.json", as_of: "2026-11-01", list };
+  const planned = await send("POST", "", request);
+  expect(planned.json).toMatchObject({ data: { applied: null, added: [{ model: "openai/gpt-99" }] } });
+  const { digest, held } = planned.json.data;
+  expect(held[0]).toMatchObject({ model: "openai/gpt-5-mini", before: expect.anything(), after: expect.anything() });
+  const { applied } = (await send("POST", "", { ...request, apply: true, digest })).json.data;
+  await until(async () => (await send("GET", `/${applied}`)).status === 200);
+  const shown = (await send("GET", `/${applied}`)).json.data;
+  expect(shown).toMatchObject({ number: applied, digest, added: [{ model: "openai/gpt-99", priced: true }] });
+  expect(shown.changes).toEqual(planned.json.data.changes);
+  expect((await send("GET", `/${applied + 7}`)).status).toBe(404);
+  expect((await send("POST", "", { ...request, models: [] })).status).toBe(400);
+  expect((await send("POST", "", { ...request, list: { nothing: 1 } })).json.error.message).toContain("litellm.json");
+  expect((await send("DELETE", `/${applied}`)).status).toBe(200);
+  await until(async () => (await send("GET", `/${applied}`)).status === 404);
+});
+
 test("decision 0105: a configuration may name models that only an update knows, and retired ones are reported", async () => {
   const file = join(gateway.folder, "named.yaml");
   const sections = {

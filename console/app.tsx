@@ -38,6 +38,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   call: async () => (await import("./pages/call.tsx")).OneCall,
   batch: async () => (await import("./pages/batch.tsx")).OneBatch,
   key: async () => (await import("./pages/key.tsx")).OneKey,
+  model: async () => (await import("./pages/model.tsx")).OneModel,
   provider: async () => (await import("./pages/provider.tsx")).OneProvider,
 };
 
@@ -47,6 +48,7 @@ const PAGES_OF_ONE: Readonly<Record<string, string>> = {
   batches: "batch",
   keys: "key",
   "end-users": "end-user",
+  models: "model",
   providers: "provider",
 };
 

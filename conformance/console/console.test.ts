@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isPresent } from "../../testing/is-present.ts";
 import { actAtConsole } from "./acts.ts";
+import { actAtSupply } from "./acts-supply.ts";
 import { actAtWatch } from "./acts-watch.ts";
 import { findBrowser } from "./browser.ts";
 import { startVisit, type Visit } from "./visit.ts";
@@ -28,6 +29,7 @@ describe.skipIf(!found)("the console", () => {
 
   walkThroughPages(visit);
   actAtConsole(visit);
+  actAtSupply(visit);
   actAtWatch(visit);
   walkOnPhoneAndByKeyboard(visit);
 });

@@ -26,13 +26,21 @@ export const GALLERY_PAGES: readonly GalleryPage[] = [
   { name: "providers", path: "/providers" },
   { name: "provider", path: ({ provider }) => (provider === undefined ? undefined : `/providers/${provider}`) },
   { name: "models", path: "/models" },
+  { name: "model", path: ({ provider }) => (provider === undefined ? undefined : "/models/anthropic/claude-sonnet-5") },
   { name: "catalogue", path: "/catalogue" },
   { name: "operations", path: "/operations" },
   { name: "batches", path: "/batches" },
   { name: "batch", path: ({ batch }) => (batch === undefined ? undefined : `/batches/${batch}`) },
   { name: "files", path: "/files" },
   { name: "caches", path: "/caches" },
-  { name: "play", path: "/play?model=sim%2Fstandard" },
+  {
+    name: "play",
+    path: "/play?model=sim%2Fstandard&model2=sim%2Fthinker",
+    act: async (page) => {
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      await page.locator(".figures-line .state.good").nth(1).waitFor();
+    },
+  },
   { name: "guards", path: "/guards" },
   { name: "alerts", path: "/alerts" },
   { name: "config", path: "/config" },

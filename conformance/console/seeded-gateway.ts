@@ -6,6 +6,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 import { seedBatches } from "./seed-batches.ts";
+import { seedSupply } from "./seed-supply.ts";
 import { seedWatch } from "./seed-watch.ts";
 
 export interface SeededGateway {
@@ -85,6 +86,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     });
   };
   await seedWatch({ clientsUrl: gateway.url, key: shop, send, revoke, hostile: HOSTILE });
+  await seedSupply({ clientsUrl: gateway.url, key: shop, send });
   const receipts = seedReceipts(made, Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);

@@ -31,12 +31,15 @@ const STOPS: readonly Stop[] = [
     path: "/play?model=sim%2Fstandard&model2=sim%2Fthinker&protocol2=messages",
     ready: ".play.two",
     act: async (page) => {
-      for (const send of await page.getByRole("button", { name: "Send" }).all()) await send.click();
+      await page.getByRole("button", { name: "Send", exact: true }).click();
       await page.locator(".figures-line .state.good").nth(1).waitFor();
     },
   },
-  { name: "models", path: "/models", ready: "table.list tbody tr" },
-  { name: "providers", path: "/providers", ready: ".card" },
+  { name: "models", path: "/models", ready: "table.data tbody tr" },
+  { name: "model", path: "/models/anthropic/claude-sonnet-5", ready: ".calculator tbody tr" },
+  { name: "catalogue", path: "/catalogue", ready: "table.data tbody tr" },
+  { name: "providers", path: "/providers", ready: "table.data tbody tr" },
+  { name: "provider", path: "/providers/openai", ready: ".supply-charts canvas" },
   { name: "operations", path: "/operations", ready: ".empty" },
   { name: "live", path: "/live", ready: ".empty" },
   { name: "in-flight", path: "/in-flight", ready: "h1" },
@@ -87,7 +90,7 @@ export function walkThroughPages(visit: () => Visit): void {
     test("S14: axe finds a colour that is wrong only in the last row of a table and only in dark", async () => {
       const { watched } = visit();
       await watched.visit("/models");
-      const cell = watched.page.locator("table.list tbody tr").last().locator("td").first();
+      const cell = watched.page.locator("table.data tbody tr").last().locator("td").first();
       await cell.waitFor();
       await cell.evaluate((element: { style: { cssText: string } }) => {
         element.style.cssText = "color: light-dark(black, #444)";

@@ -3,6 +3,7 @@ export type { Finding } from "../../src/server/admin/schemas/attention.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
+export type { CatalogueReport, CatalogueUpdate } from "../../src/server/admin/schemas/catalogue.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
 export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
@@ -14,7 +15,7 @@ export type { OperationItem } from "../../src/server/admin/schemas/operation.ts"
 export type { Overview } from "../../src/server/admin/schemas/overview.ts";
 export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";
 export type { Project } from "../../src/server/admin/schemas/project.ts";
-export type { ProviderHealth, ProvidersAnswer } from "../../src/server/admin/schemas/provider.ts";
+export type { ProviderHealth, ProviderHistory, ProvidersAnswer } from "../../src/server/admin/schemas/provider.ts";
 export type { CheckedProvider, ProviderForms } from "../../src/server/admin/schemas/provider-form.ts";
 export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.ts";
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";

@@ -1,203 +1,247 @@
-import { useState } from "preact/hooks";
-import { ask } from "../api/client.ts";
-import type { CatalogueModel, OfferPrices, Page } from "../api/types.ts";
-import { known, short } from "../format/numbers.ts";
-import { Empty, PageHead, Problem, State, Waiting, words } from "../parts/basics.tsx";
-import { callsWith } from "../parts/filter-bar.tsx";
+import type { CatalogueModel } from "../api/types.ts";
+import { decimal, duration, known, short, whole } from "../format/numbers.ts";
+import { Empty, PageHead, State } from "../parts/basics.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { useData } from "../parts/use-data.ts";
-import { firstPrice, priceText } from "../state/prices.ts";
+import { allModels, modelPath } from "../state/catalogue-lists.ts";
+import { listPrices, priceStateOf } from "../state/prices.ts";
+import { place, setQuery } from "../state/router.ts";
 
-interface Catalogue {
-  models: CatalogueModel[];
-  prices: ReadonlyMap<string, OfferPrices[]>;
+const PRICE_STATES = {
+  free: <State kind="idle">free</State>,
+  unpriced: <State kind="warn">unpriced</State>,
+} as const;
+
+function Price({ model, name }: { model: CatalogueModel; name: "input" | "cached" | "output" }) {
+  const [offer] = model.offers;
+  const state = offer === undefined ? "unpriced" : priceStateOf(offer);
+  if (state !== "priced") return name === "output" ? PRICE_STATES[state] : <span class="muted">–</span>;
+  const price = listPrices(offer)[name];
+  if (price === undefined) return <>–</>;
+  return (
+    <span class="two-lines">
+      {price.text}
+      {price.more && <span class="plus">+</span>}
+      {price.per !== "" && <small>per {price.per}</small>}
+    </span>
+  );
 }
 
-/** Upper bound on the pages that are read. */
-const MOST_PAGES = 10;
+const priceOf = (model: CatalogueModel, name: "input" | "cached" | "output"): number | null => {
+  return listPrices(model.offers[0])[name]?.value ?? null;
+};
 
-async function allOf<Item>(path: string, abort: AbortSignal): Promise<Item[]> {
-  const items: Item[] = [];
-  let after: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const page = await ask<Page<Item>>(path, { limit: 500, after }, abort);
-    items.push(...page.data);
-    if (page.next === null) break;
-    after = page.next;
-  }
-  return items;
-}
-
-/** By name, with the simulator's models last. */
-function inOrder(one: CatalogueModel, other: CatalogueModel): number {
-  const isSimulated = ({ id }: CatalogueModel) => Number(id.startsWith("sim/"));
-  return isSimulated(one) - isSimulated(other) || one.id.localeCompare(other.id);
-}
-
-async function load(abort: AbortSignal): Promise<Catalogue> {
-  const [models, prices] = await Promise.all([
-    allOf<CatalogueModel>("/api/models", abort),
-    allOf<OfferPrices>("/api/prices", abort),
-  ]);
-  return { models: models.sort(inOrder), prices: Map.groupBy(prices, ({ model }) => model) };
-}
-
-/** Where a value comes from, and how old it is. */
-const provenance = (origin: string, source: string | null | undefined, day: string | null | undefined): string =>
-  day ? `${source ?? origin}, as of ${day}` : origin;
-
-const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly OfferPrices[] }) => (
-  <tr class="inner">
-    <td colSpan={8}>
-      <div class="offers">
-        {prices.map((offer) => (
-          <section key={offer.id}>
-            <h3>
-              {offer.provider} <span class="muted">{offer.upstream_model}</span>
-            </h3>
-            {offer.prices.length === 0 ? (
-              <p class="muted">No price is known. Calls are recorded with a cost of $0.</p>
-            ) : (
-              <table>
-                <tbody>
-                  {offer.prices.map(({ name, items, origin, source, as_of }) => (
-                    <tr key={name}>
-                      <th scope="row">{words(name)}</th>
-                      <td>{items.map(priceText).join("; ")}</td>
-                      <td class="muted">{provenance(origin, source, as_of)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            )}
-            {offer.note !== null && <p class="muted small">{offer.note}</p>}
-          </section>
-        ))}
-        <section>
-          <h3>Sources</h3>
-          <p class="muted small">
-            {Object.entries(model.origins)
-              .map(([name, origin]) => `${words(name)}: ${provenance(origin, model.sources[name], model.as_of[name])}`)
-              .join(" · ")}
-          </p>
-          <p>
-            <a href={callsWith({ model: model.id }, "30d")}>View calls</a> ·{" "}
-            <a href={`/play?model=${encodeURIComponent(model.id)}`}>Open in playground</a>
-          </p>
-        </section>
-      </div>
-    </td>
-  </tr>
-);
-
-function Row({
-  model,
-  prices,
-  isOpen,
-  onToggle,
+const Notes = ({
+  model: { kind, input_modalities, output_modalities, retired, retires_on },
 }: {
   model: CatalogueModel;
-  prices: readonly OfferPrices[];
-  isOpen: boolean;
-  onToggle: () => void;
-}) {
-  const [offer] = prices;
+}) => {
+  if (retired) return <State kind="bad">retired{retires_on !== null && ` on ${retires_on}`}</State>;
+  if (retires_on !== null) return <State kind="warn">retires on {retires_on}</State>;
+  const made = output_modalities.join(", ");
   return (
     <>
-      <tr>
-        <th scope="row" class="name">
-          <button type="button" class="cell" aria-expanded={isOpen} onClick={onToggle}>
-            {model.id}
-          </button>
-        </th>
-        <td>{model.kind}</td>
-        <td class="number">{known(model.context_length, short)}</td>
-        <td class="number">{known(model.max_output_tokens, short)}</td>
-        <td class="number">{firstPrice(offer, ["prompt"])}</td>
-        <td class="number">
-          {firstPrice(offer, ["completion", "image", "video", "audio_and_video", "audio", "characters"])}
-        </td>
-        <td class="name">{model.offers.map(({ provider }) => provider).join(", ")}</td>
-        <td>
-          {model.retired ? (
-            <State kind="bad">retired</State>
-          ) : model.retires_on !== null ? (
-            <State kind="warn">retires {model.retires_on}</State>
-          ) : (
-            !model.priced && <State kind="idle">no price</State>
-          )}
-        </td>
-      </tr>
-      {isOpen && <Offers model={model} prices={prices} />}
+      {made !== kind && `${kind}: `}
+      {input_modalities.join(", ")} → {made}
     </>
+  );
+};
+
+const COLUMNS: Column<CatalogueModel>[] = [
+  {
+    id: "model",
+    title: "Model",
+    sortBy: ({ id }) => id,
+    cell: (model) => (
+      <span class="two-lines" title={[model.id, ...model.aliases].join(", ")}>
+        <a href={modelPath(model.id)}>{model.id}</a>
+        <small>
+          <Notes model={model} />
+        </small>
+      </span>
+    ),
+  },
+  {
+    id: "input",
+    title: "Input price",
+    kind: "number",
+    sortBy: (model) => priceOf(model, "input"),
+    cell: (model) => <Price model={model} name="input" />,
+  },
+  {
+    id: "cached",
+    title: "Cached",
+    kind: "number",
+    onPhone: "hidden",
+    sortBy: (model) => priceOf(model, "cached"),
+    cell: (model) => <Price model={model} name="cached" />,
+  },
+  {
+    id: "output",
+    title: "Output price",
+    kind: "number",
+    sortBy: (model) => priceOf(model, "output"),
+    cell: (model) => <Price model={model} name="output" />,
+  },
+  {
+    id: "first",
+    title: "First content",
+    kind: "number",
+    sortBy: ({ measured }) => measured?.first_content_ms.p50 ?? null,
+    cell: ({ measured }) => (
+      <span
+        title={
+          measured === null ? "Not called in the last day" : `p95 ${known(measured.first_content_ms.p95, duration)}`
+        }
+      >
+        {known(measured?.first_content_ms.p50 ?? null, duration)}
+      </span>
+    ),
+  },
+  {
+    id: "speed",
+    title: "Tokens/s",
+    kind: "number",
+    onPhone: "hidden",
+    sortBy: ({ measured }) => measured?.tokens_per_second ?? null,
+    cell: ({ measured }) => known(measured?.tokens_per_second ?? null, decimal),
+  },
+  {
+    id: "context",
+    title: "Context",
+    kind: "number",
+    sortBy: ({ context_length }) => context_length,
+    cell: ({ context_length }) => known(context_length, short),
+  },
+  {
+    id: "limit",
+    title: "Output limit",
+    kind: "number",
+    onPhone: "hidden",
+    sortBy: ({ max_output_tokens }) => max_output_tokens,
+    cell: ({ max_output_tokens }) => known(max_output_tokens, short),
+  },
+  {
+    id: "offers",
+    title: "Offers, in order",
+    onPhone: "hidden",
+    cell: ({ offers }) => {
+      const names = offers.map(({ provider }) => provider).join(", ");
+      return <span title={names}>{names || "none"}</span>;
+    },
+  },
+];
+
+const FILTERS = ["text", "kind", "input", "provider"] as const;
+
+interface Options {
+  name: (typeof FILTERS)[number];
+  label: string;
+  all: string;
+  of: (model: CatalogueModel) => readonly string[];
+}
+
+const CHOICES: readonly Options[] = [
+  { name: "kind", label: "Kind", all: "Every kind", of: ({ kind }) => [kind] },
+  { name: "input", label: "Accepts", all: "Any input", of: ({ input_modalities }) => input_modalities },
+  {
+    name: "provider",
+    label: "Provider",
+    all: "Every provider",
+    of: ({ offers }) => offers.map(({ provider }) => provider),
+  },
+];
+
+function fits(model: CatalogueModel, query: URLSearchParams): boolean {
+  const words = (query.get("text") ?? "").toLowerCase().split(/\s+/);
+  const names = [model.id, model.display_name, ...model.aliases].join(" ").toLowerCase();
+  return (
+    words.every((word) => names.includes(word)) &&
+    CHOICES.every(({ name, of }) => (query.get(name) ?? "") === "" || of(model).includes(query.get(name) ?? ""))
+  );
+}
+
+function Filters({ models }: { models: readonly CatalogueModel[] }) {
+  const { query } = place.value;
+  return (
+    <search class="tools">
+      <input
+        type="search"
+        aria-label="Search models"
+        placeholder="Search models"
+        value={query.get("text") ?? ""}
+        onInput={(event) => setQuery({ text: event.currentTarget.value }, true)}
+      />
+      {CHOICES.map(({ name, label, all, of }) => (
+        <select
+          key={name}
+          aria-label={label}
+          value={query.get(name) ?? ""}
+          onChange={(event) => setQuery({ [name]: event.currentTarget.value }, true)}
+        >
+          <option value="">{all}</option>
+          {[...new Set(models.flatMap(of))].sort().map((value) => (
+            <option key={value} value={value}>
+              {value}
+            </option>
+          ))}
+        </select>
+      ))}
+    </search>
   );
 }
 
 export function Models() {
-  const { data, error, reload } = useData("models", load);
-  const [text, setText] = useState("");
-  const [open, setOpen] = useState<string | undefined>(undefined);
-  const shown = data?.models.filter(({ id, aliases }) =>
-    [id, ...aliases].some((name) => name.toLowerCase().includes(text.toLowerCase())),
-  );
+  const loaded = useData("models", allModels);
+  const { query } = place.value;
+  const isNarrowed = FILTERS.some((name) => (query.get(name) ?? "") !== "");
+  const clear = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
   return (
     <>
-      <PageHead title="Models">
-        <input
-          type="search"
-          aria-label="Search models"
-          placeholder="Search models"
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </PageHead>
-      {error && <Problem error={error} retry={reload} />}
-      {shown === undefined ? (
-        !error && <Waiting rows={12} />
-      ) : shown.length === 0 ? (
-        <Empty title="No matching models">
-          <p>
-            A model is available when a provider that serves it is configured. See <a href="/providers">providers</a>,
-            or add the model under <code>models</code> in the configuration.
-          </p>
-        </Empty>
-      ) : (
-        <section class="wide" tabIndex={0} aria-label="Models table">
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Model</th>
-                <th scope="col">Kind</th>
-                <th scope="col" class="number">
-                  Context
-                </th>
-                <th scope="col" class="number">
-                  Max output
-                </th>
-                <th scope="col" class="number">
-                  Input price
-                </th>
-                <th scope="col" class="number">
-                  Output price
-                </th>
-                <th scope="col">Providers</th>
-                <th scope="col">
-                  <span class="unseen">Notes</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((model) => (
-                <Row
-                  key={model.id}
-                  model={model}
-                  prices={data?.prices.get(model.id) ?? []}
-                  isOpen={open === model.id}
-                  onToggle={() => setOpen(open === model.id ? undefined : model.id)}
+      <PageHead title="Models" />
+      <Loaded of={loaded} rows={12}>
+        {({ models }) => {
+          const shown = models.filter((model) => fits(model, query));
+          return (
+            <>
+              <Filters models={models} />
+              {shown.length > 0 ? (
+                <DataTable
+                  label="Models"
+                  class="supply"
+                  rows={shown}
+                  keyOf={({ id }) => id}
+                  columns={COLUMNS}
+                  addressOf={({ id }) => modelPath(id)}
+                  rowClass={({ retired }) => (retired ? "retired" : undefined)}
                 />
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+              ) : isNarrowed ? (
+                <Empty title="No matching models">
+                  <p>None of the {whole(models.length)} models fits this search.</p>
+                  <p>
+                    <button type="button" onClick={() => setQuery(clear)}>
+                      Show all models
+                    </button>
+                  </p>
+                </Empty>
+              ) : (
+                <Empty title="No models">
+                  <p>
+                    A model is available when a provider that serves it is configured. See{" "}
+                    <a href="/providers">providers</a>, or add the model under <code>models</code> in the configuration.
+                  </p>
+                </Empty>
+              )}
+              <p class="muted small below">
+                {whole(shown.length)} of {whole(models.length)} models. Prices are those of the first offer, in US
+                dollars per million tokens unless they name another unit; + means that some calls cost more. First
+                content is the median of the last day.
+              </p>
+            </>
+          );
+        }}
+      </Loaded>
     </>
   );
 }

@@ -1,164 +1,200 @@
 import { useEffect, useState } from "preact/hooks";
-import { ask, change, session } from "../api/client.ts";
-import type { ProviderHealth, ProviderTest, UsageRow } from "../api/types.ts";
-import { money } from "../format/money.ts";
-import { counted, decimal, duration, known, percent } from "../format/numbers.ts";
+import { ask, session } from "../api/client.ts";
+import type { ProviderHealth, ProvidersAnswer } from "../api/types.ts";
+import { decimal, duration, known, percent, short, whole } from "../format/numbers.ts";
+import { ago, full, when } from "../format/time.ts";
 import { AddProvider } from "../parts/add-provider.tsx";
-import { Empty, PageHead, Problem, State, Waiting, words } from "../parts/basics.tsx";
+import { Empty, PageHead, State, words } from "../parts/basics.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { TestButton, TestedProvider, useProviderTests } from "../parts/provider-test.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
+import { currentWindow, WindowChoice } from "../parts/window-choice.tsx";
 import { listenTo } from "../state/events.ts";
+import { byTrouble, healthyOf, providerState } from "../state/provider-state.ts";
+import type { RangeName } from "../state/range.ts";
 
-type Credential = ProviderHealth["credentials"][number];
+const REFRESH_MS = 4_000;
 
-const STATES = {
-  closed: { kind: "good", name: "healthy" },
-  half_open: { kind: "warn", name: "probing" },
-  open: { kind: "bad", name: "unavailable" },
-} as const;
+const pathOf = (provider: string, window: RangeName): string =>
+  `/providers/${encodeURIComponent(provider)}?range=${window}`;
 
-/** The worst state of any of its models. */
-function statusOf({ credentials }: ProviderHealth): { kind: "good" | "warn" | "bad" | "idle"; name: string } {
-  const models = credentials.flatMap((credential) => credential.models);
-  if (models.length === 0) return { kind: "idle", name: "no calls since startup" };
-  const open = models.filter(({ state }) => state === "open").length;
-  if (open === models.length) return { kind: "bad", name: "unavailable" };
-  if (open > 0 || models.some(({ state, quiet_ms }) => state === "half_open" || quiet_ms > 0))
-    return { kind: "warn", name: "degraded" };
-  return { kind: "good", name: "healthy" };
+function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>): Column<ProviderHealth>[] {
+  return [
+    {
+      id: "provider",
+      title: "Provider",
+      sortBy: ({ provider }) => provider,
+      cell: ({ provider, kind, host }) => (
+        <span class="two-lines">
+          <a href={pathOf(provider, window)}>{provider}</a>
+          <small>{host ?? kind}</small>
+        </span>
+      ),
+    },
+    {
+      id: "state",
+      title: "State",
+      onPhone: "lead",
+      cell: (one) => {
+        const { kind, name } = providerState(one);
+        return (
+          <span class="two-lines">
+            <State kind={kind}>{name}</State>
+            {one.since !== null && <small title={full(one.since)}>since {when(one.since)}</small>}
+          </span>
+        );
+      },
+    },
+    {
+      id: "error",
+      title: "Last error",
+      cell: ({ last_error }) =>
+        last_error === null ? (
+          <span class="muted">none</span>
+        ) : (
+          <span class="two-lines" title={last_error.text}>
+            <span class="cut">{last_error.text || words(last_error.kind)}</span>
+            <small title={full(last_error.at)}>
+              {last_error.status ?? words(last_error.kind)}, {ago(last_error.at)}
+            </small>
+          </span>
+        ),
+    },
+    {
+      id: "calls",
+      title: "Attempts",
+      kind: "number",
+      sortBy: ({ measured }) => measured?.calls ?? null,
+      cell: ({ provider, measured }) =>
+        measured === null ? "–" : <a href={callsWith({ provider }, window)}>{short(measured.calls)}</a>,
+    },
+    {
+      id: "failures",
+      title: "Failed",
+      kind: "number",
+      sortBy: ({ measured }) => (measured === null ? null : measured.failures / measured.calls),
+      cell: ({ provider, measured }) =>
+        measured === null ? (
+          "–"
+        ) : measured.failures === 0 ? (
+          <span class="muted">0%</span>
+        ) : (
+          <a
+            class="failed"
+            href={callsWith({ provider, outcome: "failed" }, window)}
+            title={`${whole(measured.failures)} failed attempts; calls that another provider answered did not fail`}
+          >
+            {percent(measured.failures, measured.calls)}
+          </a>
+        ),
+    },
+    {
+      id: "p50",
+      title: "First content",
+      kind: "number",
+      sortBy: ({ measured }) => measured?.first_content_ms.p50 ?? null,
+      cell: ({ measured }) => known(measured?.first_content_ms.p50 ?? null, duration),
+    },
+    {
+      id: "p95",
+      title: "p95",
+      kind: "number",
+      sortBy: ({ measured }) => measured?.first_content_ms.p95 ?? null,
+      cell: ({ measured }) => known(measured?.first_content_ms.p95 ?? null, duration),
+    },
+    {
+      id: "speed",
+      title: "Tokens/s",
+      kind: "number",
+      sortBy: ({ measured }) => measured?.tokens_per_second ?? null,
+      cell: ({ measured }) => known(measured?.tokens_per_second ?? null, decimal),
+    },
+    {
+      id: "credentials",
+      title: "Credentials",
+      cell: (one) => {
+        const [healthy, all] = [healthyOf(one), one.credentials.length];
+        return <span class={healthy < all ? "failed" : "muted"}>{`${healthy} of ${all} healthy`}</span>;
+      },
+    },
+    {
+      id: "models",
+      title: "Models",
+      kind: "number",
+      sortBy: ({ models_served }) => models_served,
+      cell: ({ provider, models_served }) => (
+        <a href={`/models?${new URLSearchParams({ provider })}`}>{whole(models_served)}</a>
+      ),
+    },
+    {
+      id: "acts",
+      title: "Actions",
+      kind: "acts",
+      cell: ({ provider }) => <TestButton provider={provider} test={tests(provider)} />,
+    },
+  ];
 }
 
-const Models = ({ credential }: { credential: Credential }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">{credential.label === null ? "Model" : `Model (credential ${credential.label})`}</th>
-        <th scope="col">Status</th>
-        <th scope="col" class="number">
-          First content
-        </th>
-        <th scope="col" class="number">
-          p95
-        </th>
-        <th scope="col" class="number">
-          Tok/s
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {credential.models.map(
-        ({ model, state, quiet_ms, first_content_ms, p95_first_content_ms, tokens_per_second }) => (
-          <tr key={model}>
-            <th scope="row" class="name">
-              {model}
-            </th>
-            <td>
-              <State kind={STATES[state].kind}>
-                {quiet_ms > 0 ? `paused for ${duration(quiet_ms)}` : STATES[state].name}
-              </State>
-            </td>
-            <td class="number">{known(first_content_ms, duration)}</td>
-            <td class="number">{known(p95_first_content_ms, duration)}</td>
-            <td class="number">{known(tokens_per_second, decimal)}</td>
-          </tr>
-        ),
-      )}
-    </tbody>
-  </table>
-);
-
-function Tested({ test }: { test: ProviderTest }) {
+/** What needs attention, in one sentence. */
+function Trouble({ providers }: { providers: readonly ProviderHealth[] }) {
+  const down = providers.filter(({ state }) => state !== null && state !== "closed");
+  const [first] = down;
+  if (first === undefined) return null;
+  const since = first.since === null ? "" : ` since ${when(first.since)}`;
   return (
-    <div class="tested" role="status">
-      {test.credentials.map(({ label, host, state, detail }) => (
-        <p key={label ?? host}>
-          <State kind={state === "ok" ? "good" : state === "unchecked" ? "idle" : "bad"}>{words(state)}</State>{" "}
-          {label ?? "credential"} at <code>{host}</code> <span class="muted">{detail}</span>
-        </p>
-      ))}
-      {test.call === null ? (
-        <p class="muted">No model is available for a test call.</p>
-      ) : (
-        <p>
-          <State kind={test.call.ok ? "good" : "bad"}>
-            {test.call.ok ? "answered" : words(test.call.error?.kind ?? "failed")}
-          </State>{" "}
-          {test.call.model} in {duration(test.call.ms)}{" "}
-          {test.call.receipt !== null && <a href={`/calls/${test.call.receipt}`}>View call</a>}
-          {test.call.error !== null && <span class="muted block">{test.call.error.message}</span>}
-        </p>
-      )}
-    </div>
+    <p class="reasons" role="status">
+      {down.length === 1
+        ? `${first.provider} is unavailable${since}. ${first.last_error?.text ?? ""}`
+        : `${down.length} of ${providers.length} providers are unavailable: ${down.map(({ provider }) => provider).join(", ")}.`}
+    </p>
   );
 }
 
-function Card({ provider, sums }: { provider: ProviderHealth; sums: readonly UsageRow[] }) {
-  const [test, setTest] = useState<ProviderTest | Error | undefined>(undefined);
-  const [busy, setBusy] = useState(false);
-  const status = statusOf(provider);
-  const name = provider.provider;
-  const own = sums.find(({ group }) => group === name);
-  const run = async () => {
-    setBusy(true);
-    try {
-      setTest((await change<{ data: ProviderTest }>("POST", `/api/providers/${encodeURIComponent(name)}/test`)).data);
-    } catch (thrown) {
-      setTest(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    } finally {
-      setBusy(false);
-    }
-  };
+function Table({ answer, window }: { answer: ProvidersAnswer; window: RangeName }) {
+  const tests = useProviderTests();
+  const columns = columnsOf(window, tests);
   return (
-    <section class="panel card" aria-label={name}>
-      <header>
-        <h2>{name}</h2>
-        <State kind={status.kind}>{status.name}</State>
-        {session.value?.role === "admin" && (
-          <button
-            type="button"
-            disabled={busy}
-            onClick={run}
-            title="Checks each credential and makes one call of at most 16 tokens"
-          >
-            {busy ? "Testing…" : "Test"}
-          </button>
-        )}
-      </header>
-      <p class="muted">
-        {own === undefined ? (
-          "No calls in the last 24 hours"
-        ) : (
-          <>
-            <a href={callsWith({ provider: name }, "24h")}>{counted(own.calls, "call")}</a> in the last 24 hours,{" "}
-            {percent(own.failures, own.calls)} failed, {money(own.cost_nano_usd)}
-          </>
-        )}
-        {provider.credentials.length > 1 && ` · ${provider.credentials.length} credentials`}
+    <>
+      <Trouble providers={answer.data} />
+      <DataTable
+        label="Providers"
+        class="supply"
+        rows={answer.data.toSorted(byTrouble)}
+        keyOf={({ provider }) => provider}
+        columns={columns}
+        addressOf={({ provider }) => pathOf(provider, window)}
+        inner={({ provider }) => {
+          const { result } = tests(provider);
+          return result === undefined ? null : (
+            <tr class="inner">
+              <td colSpan={columns.length}>
+                <TestedProvider result={result} />
+              </td>
+            </tr>
+          );
+        }}
+      />
+      <p class="muted small below">
+        Attempts, failures and speeds are those of all processes since {when(answer.measured.from)}. States, errors and
+        limits are what the process <code>{answer.health_of}</code> has seen. Providers are defined in{" "}
+        <a href="/config">the configuration</a>; a test call is billed like any other call.
       </p>
-      {test instanceof Error ? <Problem error={test} /> : test && <Tested test={test} />}
-      {provider.credentials
-        .filter(({ models }) => models.length > 0)
-        .map((credential) => (
-          <Models key={credential.label ?? ""} credential={credential} />
-        ))}
-    </section>
+    </>
   );
 }
 
 export function Providers() {
-  const { data, error, reload } = useData("providers", (abort) =>
-    ask<{ data: ProviderHealth[] }>("/api/providers", {}, abort),
-  );
-  const sums = useData("sums", (abort) => ask<{ data: UsageRow[] }>("/api/usage", { by: "provider", days: 1 }, abort));
-  const refresh = useThrottled(() => {
-    reload();
-    sums.reload();
-  }, 2_000);
+  const window = currentWindow("1h");
+  const loaded = useData(`providers ${window}`, (abort) => ask<ProvidersAnswer>("/api/providers", { window }, abort));
+  const refresh = useThrottled(loaded.reload, REFRESH_MS);
   useEffect(() => listenTo(({ type }) => (type === "health" || type === "call.ended") && refresh()), [refresh]);
   const [isAdding, setAdding] = useState(false);
   return (
     <>
       <PageHead title="Providers">
+        <WindowChoice window={window} />
         {session.value?.role === "admin" && (
           <button type="button" class="main" onClick={() => setAdding(true)}>
             Add provider
@@ -166,29 +202,21 @@ export function Providers() {
         )}
       </PageHead>
       {isAdding && <AddProvider onClose={() => setAdding(false)} />}
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? (
-        !error && <Waiting />
-      ) : data.data.length === 0 ? (
-        <Empty title="No providers">
-          <p>
-            Set an environment variable such as <code>OPENAI_API_KEY</code> and restart, or list accounts under{" "}
-            <code>providers</code> in <code>trivium.yaml</code>. <code>trivium init</code> can write the file for you.
-          </p>
-        </Empty>
-      ) : (
-        <>
-          <div class="cards">
-            {data.data.map((provider) => (
-              <Card key={provider.provider} provider={provider} sums={sums.data?.data ?? []} />
-            ))}
-          </div>
-          <p class="muted small">
-            Providers are defined in <a href="/config">the configuration</a>; changes apply without a restart. A test
-            call is billed like any other call.
-          </p>
-        </>
-      )}
+      <Loaded of={loaded}>
+        {(answer) =>
+          answer.data.length === 0 ? (
+            <Empty title="No providers">
+              <p>
+                Set an environment variable such as <code>OPENAI_API_KEY</code> and restart, or list accounts under{" "}
+                <code>providers</code> in <code>trivium.yaml</code>. <code>trivium init</code> can write the file for
+                you.
+              </p>
+            </Empty>
+          ) : (
+            <Table answer={answer} window={window} />
+          )
+        }
+      </Loaded>
     </>
   );
 }

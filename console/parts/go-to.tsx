@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, session } from "../api/client.ts";
 import type { CatalogueModel, Key, Page, ProviderHealth } from "../api/types.ts";
+import { modelPath } from "../state/catalogue-lists.ts";
 import { goTo } from "../state/router.ts";
 import { groupsFor } from "../state/sections.ts";
 import { Dialog } from "./dialog.tsx";
@@ -48,7 +49,7 @@ async function named(abort: AbortSignal): Promise<Target[]> {
   return [
     ...keys.data.map(({ id, name }) => target("key", name, `/keys/${encodeURIComponent(id)}`, id)),
     ...providers.data.map(({ provider }) => target("provider", provider, `/providers/${encodeURIComponent(provider)}`)),
-    ...models.data.map(({ id }) => target("model", id, `/models?text=${encodeURIComponent(id)}`)),
+    ...models.data.map(({ id }) => target("model", id, modelPath(id))),
   ];
 }
 

@@ -1,41 +1,39 @@
-import { useRef, useState } from "preact/hooks";
-import { ask } from "../api/client.ts";
-import type { CatalogueModel, ReceiptDetail } from "../api/types.ts";
-import { money } from "../format/money.ts";
-import { decimal, duration, speed } from "../format/numbers.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { CatalogueModel } from "../api/types.ts";
 import { samplesOf } from "../play/code.ts";
-import {
-  canTalk,
-  onlyTalks,
-  type PlayRequest,
-  type PlaySettings,
-  type Protocol,
-  protocolsOf,
-  requestOf,
-} from "../play/request.ts";
-import { type Progress, play } from "../play/send.ts";
-import { Choice, Code, State } from "./basics.tsx";
+import type { Turn } from "../play/conversation.ts";
+import { VOICE } from "../play/protocols.ts";
+import type { PlayRequest, PlaySettings, Protocol } from "../play/request.ts";
+import { Choice, Code } from "./basics.tsx";
+import { ModelPicker } from "./model-picker.tsx";
+import { AnswerContent, AnswerFigures } from "./play-answer.tsx";
 import { VoicePanel } from "./voice-panel.tsx";
 
-export interface Common extends Omit<PlaySettings, "model" | "protocol"> {
-  key: string;
-  base: string;
-}
-
 interface ColumnProps {
-  models: readonly CatalogueModel[];
-  model: string;
-  protocol: string;
-  common: Common;
+  /** Unique on the page. */
+  id: string;
   name: string;
+  models: readonly CatalogueModel[];
+  model: CatalogueModel | undefined;
+  protocols: readonly (Protocol | typeof VOICE)[];
+  protocol: Protocol | typeof VOICE | undefined;
+  turns: readonly Turn[];
+  /** What the next *Send* sends, apart from an edited body; undefined for voice. */
+  settings: PlaySettings | undefined;
+  request: PlayRequest | undefined;
+  edited: string | undefined;
+  problem: string;
+  base: string;
+  instructions: string;
+  apiKey: string;
+  /** The tab to begin with. */
+  first: Tab;
+  onEdit: (body: string | undefined) => void;
   onModel: (model: string) => void;
   onProtocol: (protocol: Protocol | typeof VOICE) => void;
 }
 
-/** A conversation instead of a request. */
-const VOICE = "voice";
-
-type Tab = "answer" | "events" | "receipt" | "request" | "code";
+export type Tab = "answer" | "events" | "receipt" | "request" | "code";
 const TABS: readonly { value: Tab; name: string }[] = [
   { value: "answer", name: "Response" },
   { value: "request", name: "Request" },
@@ -44,197 +42,153 @@ const TABS: readonly { value: Tab; name: string }[] = [
   { value: "code", name: "Code" },
 ];
 
-const KINDS = { running: "warn", done: "good", failed: "bad", stopped: "idle" } as const;
-
-function Figures({ progress, receipt }: { progress: Progress; receipt: ReceiptDetail | undefined }) {
-  const out = receipt === undefined ? null : (receipt.usage.output ?? 0) + (receipt.usage.reasoning ?? 0);
-  const fast = receipt === undefined ? null : speed(out, receipt.first_content_ms, receipt.total_ms);
+function Conversation({ id, turns, model }: Pick<ColumnProps, "id" | "turns" | "model">) {
+  const shown = turns.filter(({ answers }) => answers[id] !== undefined);
+  if (shown.length === 0) return <p class="muted">Responses appear here.</p>;
   return (
-    <p class="figures-line" role="status">
-      <State kind={KINDS[progress.state]}>
-        {progress.state}
-        {progress.percent !== undefined && ` ${Math.round(progress.percent)}%`}
-      </State>
-      {progress.firstMs !== undefined && <span>first content {duration(progress.firstMs)}</span>}
-      {progress.totalMs !== undefined && <span>{duration(progress.totalMs)}</span>}
-      {fast !== null && <span>{decimal(fast)} tok/s</span>}
-      {receipt !== undefined && <span>{money(receipt.cost_nano_usd)}</span>}
-      {progress.receipt !== undefined && <a href={`/calls/${progress.receipt}`}>View call</a>}
-    </p>
+    <ol class="turns">
+      {shown.map(({ id: turn, prompt, attached, answers }) => {
+        const answer = answers[id];
+        return (
+          answer !== undefined && (
+            <li key={turn}>
+              <p class="asked">
+                {prompt}
+                {attached.length > 0 && (
+                  <span class="muted small block">{attached.map(({ name }) => name).join(", ")}</span>
+                )}
+              </p>
+              {answer.model !== model?.id && <p class="muted small">{answer.model}</p>}
+              <AnswerContent answer={answer} />
+              <AnswerFigures answer={answer} model={model?.id === answer.model ? model : undefined} />
+            </li>
+          )
+        );
+      })}
+    </ol>
   );
 }
 
-const Answer = ({ progress }: { progress: Progress }) => (
-  <>
-    {progress.error !== "" && (
-      <p class="problem" role="alert">
-        {progress.error}
-      </p>
-    )}
-    {progress.thinking !== "" && (
-      <details class="thinking">
-        <summary>Thinking</summary>
-        <p>{progress.thinking}</p>
-      </details>
-    )}
-    {progress.text !== "" && <p class="text">{progress.text}</p>}
-    {progress.images.map((image, at) => (
-      <img key={image.slice(-40)} src={image} alt={`Generated by the model, ${at + 1}`} />
-    ))}
-    {progress.videos.map((video) => (
-      // biome-ignore lint/a11y/useMediaCaption: a model that makes videos makes no captions
-      <video key={video} src={video} controls preload="metadata" />
-    ))}
-    {/* biome-ignore lint/a11y/useMediaCaption: the text is shown above */}
-    {progress.sound !== undefined && <audio src={progress.sound} controls />}
-  </>
-);
-
-/** One model, called in one protocol. */
-export function PlayColumn({ models, model, protocol: wanted, common, name, onModel, onProtocol }: ColumnProps) {
-  const found = models.find(({ id }) => id === model);
-  const requests = found !== undefined && onlyTalks(found) ? [] : protocolsOf(found?.kind ?? "text");
-  const offered = [...requests, ...(found !== undefined && canTalk(found) ? ([VOICE] as const) : [])];
-  const chosen = offered.find((one) => one === wanted) ?? offered[0];
-  const protocol = chosen === VOICE ? undefined : chosen;
-  const [tab, setTab] = useState<Tab>("answer");
-  const [progress, setProgress] = useState<Progress | undefined>(undefined);
-  const [receipt, setReceipt] = useState<ReceiptDetail | undefined>(undefined);
-  const [edited, setEdited] = useState<string | undefined>(undefined);
-  const [sample, setSample] = useState("curl");
-  const abort = useRef<AbortController | undefined>(undefined);
-  const settings: PlaySettings | undefined = protocol && { ...common, model, protocol };
-  const made = settings && requestOf(settings);
-  const body = edited ?? JSON.stringify(made?.body, undefined, 2);
-  const isRunning = progress?.state === "running";
-
-  const send = async (event: SubmitEvent) => {
-    event.preventDefault();
-    if (made === undefined || protocol === undefined) return;
-    let request: PlayRequest = made;
-    try {
-      request = { ...made, body: JSON.parse(body) as Record<string, unknown> };
-    } catch {
-      setTab("request");
-      return;
-    }
-    abort.current?.abort();
-    const controller = new AbortController();
-    abort.current = controller;
-    setReceipt(undefined);
-    if (tab !== "events") setTab("answer");
-    let last: Progress | undefined;
-    await play({
-      protocol,
-      model,
-      request,
-      key: common.key,
-      signal: controller.signal,
-      onProgress: (now) => {
-        last = now;
-        if (abort.current === controller) setProgress(now);
-      },
-    });
-    if (last?.receipt !== undefined)
-      setReceipt((await ask<{ data: ReceiptDetail }>(`/api/receipts/${last.receipt}`).catch(() => undefined))?.data);
-  };
-
-  const samples = settings && made ? samplesOf(common.base, settings, made) : [];
+function Request({ request, edited, problem, onEdit }: Pick<ColumnProps, "request" | "edited" | "problem" | "onEdit">) {
   return (
-    <form class="panel play-column" onSubmit={send} aria-label={name}>
+    <>
+      <p class="small">
+        <code>POST {request?.path}</code>
+      </p>
+      <textarea
+        class="mono"
+        rows={14}
+        spellcheck={false}
+        aria-label="Request body"
+        value={edited ?? JSON.stringify(request?.body, undefined, 2)}
+        onInput={(event) => onEdit(event.currentTarget.value)}
+      />
+      {problem !== "" && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {edited !== undefined && (
+        <p class="small">
+          <span class="muted">This body is sent as it is. The prompt, earlier turns and settings are not used. </span>
+          <button type="button" onClick={() => onEdit(undefined)}>
+            Reset
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Samples({ settings, request, base }: Pick<ColumnProps, "settings" | "request" | "base">) {
+  const [sample, setSample] = useState("curl");
+  const samples = settings && request ? samplesOf(base, settings, request) : [];
+  const shown = samples.find((one) => one.name === sample) ?? samples[0];
+  return (
+    <>
+      <label>
+        <span class="muted">Client</span>{" "}
+        <select value={sample} onChange={(event) => setSample(event.currentTarget.value)}>
+          {samples.map((one) => (
+            <option key={one.name} value={one.name}>
+              {one.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {shown?.name !== "curl" && settings !== undefined && settings.history.length > 0 && (
+        <p class="muted small">The code has the prompt alone. The sample for curl has the earlier turns, too.</p>
+      )}
+      <Code text={shown?.code ?? ""} />
+    </>
+  );
+}
+
+/** One model: which, in which protocol, and what came of it. */
+export function PlayColumn(props: ColumnProps) {
+  const { id, name, models, model, protocols, protocol, turns, problem, first, onModel, onProtocol } = props;
+  const [tab, setTab] = useState<Tab>(first);
+  const latest = turns.findLast(({ answers }) => answers[id] !== undefined)?.answers[id];
+  const sent = turns.length;
+  useEffect(() => {
+    // A new answer is what the reader waits for.
+    if (sent > 0) setTab((now) => (now === "events" ? now : "answer"));
+  }, [sent]);
+  useEffect(() => {
+    if (problem !== "") setTab("request");
+  }, [problem]);
+  return (
+    <section class="panel play-column" aria-label={name}>
       <header>
-        <label class="grow">
-          <span class="unseen">Model</span>
-          <select value={model} onChange={(event) => onModel(event.currentTarget.value)}>
-            {models.map((one) => (
-              <option key={one.id} value={one.id} disabled={protocolsOf(one.kind).length === 0 && !canTalk(one)}>
-                {one.id}
-                {one.kind === "text" ? "" : ` (${one.kind})`}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ModelPicker label={name} id={id} models={models} value={model?.id ?? ""} onChoose={onModel} />
         <label>
           <span class="unseen">Protocol</span>
-          <select value={chosen ?? ""} onChange={(event) => onProtocol(event.currentTarget.value as Protocol)}>
-            {offered.map((one) => (
+          <select
+            value={protocol ?? ""}
+            disabled={protocols.length === 0}
+            onChange={(event) => onProtocol(event.currentTarget.value as Protocol | typeof VOICE)}
+          >
+            {protocols.length === 0 && <option value="">none here</option>}
+            {protocols.map((one) => (
               <option key={one} value={one}>
                 {one}
               </option>
             ))}
           </select>
         </label>
-        {chosen === VOICE ? null : isRunning ? (
-          <button type="button" onClick={() => abort.current?.abort()}>
-            Stop
-          </button>
-        ) : (
-          <button type="submit" class="main" disabled={protocol === undefined}>
-            Send
-          </button>
-        )}
       </header>
-      {chosen === VOICE ? (
-        <VoicePanel model={model} instructions={common.system} apiKey={common.key} />
+      {protocol === VOICE && model !== undefined ? (
+        <VoicePanel model={model.id} instructions={props.instructions} apiKey={props.apiKey} />
+      ) : protocol === undefined ? (
+        <p class="play-body muted">The playground has no protocol for models of this kind.</p>
       ) : (
         <>
           <div class="padded-x">
             <Choice label="View" options={TABS} value={tab} onChange={setTab} />
-            {progress && <Figures progress={progress} receipt={receipt} />}
           </div>
-          <div class="play-body">
-            {tab === "answer" &&
-              (progress ? <Answer progress={progress} /> : <p class="muted">The response appears here.</p>)}
-            {tab === "request" && (
-              <>
-                <p class="small">
-                  <code>POST {made?.path}</code>
-                </p>
-                <textarea
-                  class="mono"
-                  rows={14}
-                  spellcheck={false}
-                  aria-label="Request body"
-                  value={body}
-                  onInput={(event) => setEdited(event.currentTarget.value)}
-                />
-                {edited !== undefined && (
-                  <button type="button" onClick={() => setEdited(undefined)}>
-                    Reset
-                  </button>
-                )}
-              </>
-            )}
+          <section
+            class="play-body"
+            tabIndex={0}
+            aria-label={`${name}: ${TABS.find(({ value }) => value === tab)?.name}`}
+          >
+            {tab === "answer" && <Conversation id={id} turns={turns} model={model} />}
+            {tab === "request" && <Request {...props} />}
             {tab === "events" &&
-              (progress && progress.raw.length > 0 ? (
-                <Code text={progress.raw.join("\n")} />
+              (latest !== undefined && latest.progress.raw.length > 0 ? (
+                <Code text={latest.progress.raw.join("\n")} />
               ) : (
                 <p class="muted">No events yet.</p>
               ))}
             {tab === "receipt" &&
-              (receipt ? (
-                <Code text={JSON.stringify(receipt, undefined, 2)} />
+              (latest?.receipt !== undefined ? (
+                <Code text={JSON.stringify(latest.receipt, undefined, 2)} />
               ) : (
                 <p class="muted">The receipt is available after the call ends.</p>
               ))}
-            {tab === "code" && (
-              <>
-                <label>
-                  <span class="muted">Client</span>{" "}
-                  <select value={sample} onChange={(event) => setSample(event.currentTarget.value)}>
-                    {samples.map((one) => (
-                      <option key={one.name} value={one.name}>
-                        {one.name}
-                      </option>
-                    ))}
-                  </select>
-                </label>
-                <Code text={(samples.find((one) => one.name === sample) ?? samples[0])?.code ?? ""} />
-              </>
-            )}
-          </div>
+            {tab === "code" && <Samples {...props} />}
+          </section>
         </>
       )}
-    </form>
+    </section>
   );
 }

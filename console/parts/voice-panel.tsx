@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask } from "../api/client.ts";
 import type { ReceiptDetail } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { duration } from "../format/numbers.ts";
+import { receiptOf } from "../play/receipt-of.ts";
 import { openVoice, type Voice } from "../voice/open-voice.ts";
 import type { VoiceView } from "../voice/voice-session.ts";
 import { State } from "./basics.tsx";
@@ -21,19 +21,6 @@ const KINDS = {
   closed: "idle",
   failed: "bad",
 } as const;
-
-const RECEIPT_ATTEMPTS = 20;
-const RECEIPT_WAIT_MS = 150;
-
-/** Receipts are written shortly after their calls. */
-async function receiptOf(id: string): Promise<ReceiptDetail | undefined> {
-  for (let attempt = 0; attempt < RECEIPT_ATTEMPTS; attempt++) {
-    const found = await ask<{ data: ReceiptDetail }>(`/api/receipts/${id}`).catch(() => undefined);
-    if (found !== undefined) return found.data;
-    await new Promise((resolve) => setTimeout(resolve, RECEIPT_WAIT_MS));
-  }
-  return undefined;
-}
 
 /** A spoken conversation with a model. */
 export function VoicePanel({ model, instructions, apiKey }: VoiceProps) {

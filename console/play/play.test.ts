@@ -10,6 +10,16 @@ const SETTINGS: PlaySettings = {
   system: "Be brief.",
   prompt: "Hello",
   attached: [{ name: "a.png", type: "image/png", base64: "AAAA" }],
+  history: [],
+  count: undefined,
+  size: "",
+  quality: "",
+  seconds: undefined,
+  aspectRatio: "",
+  resolution: "",
+  voice: "",
+  format: "",
+  dimensions: undefined,
   maxTokens: 50,
   temperature: 0.5,
   stream: true,
@@ -31,6 +41,48 @@ describe("a request in each protocol", () => {
   test("omits settings that are empty", () => {
     const bare = { ...SETTINGS, system: "", attached: [], maxTokens: undefined, temperature: undefined, stream: false };
     expect(requestOf(bare).body).toEqual({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] });
+  });
+
+  test.each(["chat", "responses", "messages", "genai", "interactions"] as const)(
+    "%s has the earlier turns in order, without those that have no answer",
+    (protocol) => {
+      const turn = (prompt: string, answer: string) => ({ prompt, attached: [], answer });
+      const history = [
+        turn("first question", "first answer"),
+        turn("lost question", ""),
+        turn("second question", "ok"),
+      ];
+      const text = JSON.stringify(requestOf({ ...SETTINGS, history, protocol }).body);
+      const places = ["first question", "first answer", "second question", "Hello"].map((part) => text.indexOf(part));
+      expect(places.every((place, at) => place > (places[at - 1] ?? 0))).toBe(true);
+      expect(text).not.toContain("lost question");
+    },
+  );
+
+  test.each(["chat", "responses", "messages", "genai", "interactions"] as const)("%s has documents", (protocol) => {
+    const attached = [{ name: "a.pdf", type: "application/pdf", base64: "JVBE" }];
+    const text = JSON.stringify(requestOf({ ...SETTINGS, attached, protocol }).body);
+    expect(text).toContain("application/pdf");
+    expect(text).toContain("JVBE");
+  });
+
+  test("settings of other kinds of models are not sent", () => {
+    const all: PlaySettings = {
+      ...{ ...SETTINGS, count: 2, size: "1024x1024", quality: "high", seconds: 8, aspectRatio: "16:9" },
+      ...{ resolution: "720p", voice: "nova", format: "mp3", dimensions: 64 },
+    };
+    const body = (protocol: Protocol) => requestOf({ ...all, protocol }).body;
+    expect(body("images")).toEqual({
+      model: "sim/standard",
+      prompt: "Hello",
+      n: 2,
+      size: "1024x1024",
+      quality: "high",
+    });
+    expect(body("video")["parameters"]).toEqual({ durationSeconds: 8, aspectRatio: "16:9", resolution: "720p" });
+    expect(body("speech")).toEqual({ model: "sim/standard", input: "Hello", voice: "nova", response_format: "mp3" });
+    expect(body("embeddings")).toEqual({ model: "sim/standard", input: "Hello", dimensions: 64 });
+    expect(JSON.stringify(body("chat"))).not.toMatch(/1024x1024|high|720p|nova/);
   });
 
   test("escapes the model name in the path", () => {

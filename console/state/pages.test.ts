@@ -4,7 +4,6 @@ import { parse } from "yaml";
 import { yamlOf } from "../format/yaml.ts";
 import { changesOf } from "./changes.ts";
 import { budgetsOf, rateWords, readLimits } from "./limits.ts";
-import { firstPrice, priceText } from "./prices.ts";
 import { readRange } from "./range.ts";
 
 describe("configuration shown as YAML", () => {
@@ -45,15 +44,6 @@ describe("changes in the audit log", () => {
     ]);
     expect(changesOf(null, { name: "<b>" })).toEqual([{ name: "name", before: undefined, after: "<b>" }]);
   });
-});
-
-describe("prices", () => {
-  const item = { value: 1.5, unit: "perMTokens", currency: "USD" };
-  test("include the unit and the conditions", () => {
-    expect(priceText(item)).toBe("$1.5/M");
-    expect(priceText({ ...item, unit: "perCount", resolution: "4K" })).toBe("$1.5 each (4K)");
-  });
-  test("are a dash for an offer without prices", () => expect(firstPrice(undefined, ["prompt"])).toBe("–"));
 });
 
 describe("ranges in the address", () => {

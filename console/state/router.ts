@@ -12,6 +12,16 @@ export const place = signal<Place>(
   typeof location === "undefined" ? { path: "/", query: new URLSearchParams() } : here(),
 );
 
+/** What the address names after this prefix, as it is written if it is not encoded correctly. */
+export function nameInPath(prefix: string): string {
+  const written = place.value.path.slice(prefix.length);
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return written;
+  }
+}
+
 let moved = false;
 
 /** Whether the reader has navigated since the console was loaded. */

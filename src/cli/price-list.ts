@@ -2,8 +2,7 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { readLitellm } from "../catalogue/updates/read-litellm.ts";
-import { readModelsDev } from "../catalogue/updates/read-models-dev.ts";
+import { readList, unknownFormat } from "../catalogue/updates/read-list.ts";
 import type { SourceList } from "../catalogue/updates/source-list.ts";
 import { UsageError } from "./command.ts";
 
@@ -32,7 +31,7 @@ export async function readPriceList(from: string, asOf: string | undefined): Pro
   const url = NAMED[from] ?? (/^https?:\/\//.test(from) ? from : undefined);
   const { text, day } = url === undefined ? await readFile(from) : await download(url);
   const document = parse(text, from);
-  const list = readerOf(document, from)(document);
+  const list = readList(document, from);
   const found = asOf ?? day;
   if (found === undefined) throw new UsageError(`${from} has no usable date. Pass it as --as-of YYYY-MM-DD.`);
   return { source: url === undefined ? basename(from) : from, asOf: found, list };
@@ -80,13 +79,3 @@ function parse(text: string, from: string): JsonObject {
   }
   throw unknownFormat(from);
 }
-
-function readerOf(document: JsonObject, from: string): (document: JsonObject) => SourceList {
-  const values = Object.values(document).filter(isObject);
-  if (values.some((value) => typeof value["litellm_provider"] === "string")) return readLitellm;
-  if (values.some((value) => isObject(value["models"]))) return readModelsDev;
-  throw unknownFormat(from);
-}
-
-const unknownFormat = (from: string) =>
-  new GatewayError("invalid_request", `${from} has neither the format of models.dev nor that of LiteLLM.`);

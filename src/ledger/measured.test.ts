@@ -7,7 +7,7 @@ import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { measuredAttempts, measuredSpeeds } from "./measured.ts";
+import { attemptsOverTime, measuredAttempts, measuredSpeeds } from "./measured.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 20, 12, 30);
 const HOUR = { sinceMs: NOW_MS - 3_600_000, untilMs: NOW_MS };
@@ -60,6 +60,27 @@ function measuredContract(databases: TestDatabases): void {
       expect(of("acme/llama")?.firstContentMs.p95).toBeLessThan(50);
       expect(of("acme/llama", "elsewhere")).toBeUndefined();
       expect(of("acme/other")?.calls).toBe(1);
+    });
+
+    test("a busy part of a series is made of its newest receipts, and says so", async () => {
+      await insertReceipts(
+        storage,
+        Array.from({ length: 400 }, (_, index) => {
+          const createdAtMs = NOW_MS - 100_000 - 10 * index;
+          return receipt(index, { id: `rcp_${timePrefix(createdAtMs)}${index}`, createdAtMs });
+        }),
+      );
+      const { parts, mostOfPart } = await attemptsOverTime(storage, "my-vllm", "1h", NOW_MS);
+      const busy = parts.filter(({ measured }) => measured !== undefined);
+      expect([mostOfPart, busy.map(({ isSampled, measured }) => [isSampled, measured?.calls])]).toEqual([
+        167,
+        [[true, 167]],
+      ]);
+      expect(busy[0]?.measured?.failures).toBe(0);
+      expect((await attemptsOverTime(storage, "other", "24h", NOW_MS)).parts.at(-1)).toMatchObject({
+        isSampled: false,
+        measured: { calls: 400, failures: 400 },
+      });
     });
 
     test("the newest ten thousand receipts are read, and the answer says from when", async () => {

@@ -1,6 +1,8 @@
+import { selectAttemptSeries } from "../storage/receipts/attempt-series.ts";
 import { type Measured, type MeasuredCount, selectAttempts, selectSpeeds } from "../storage/receipts/measured-calls.ts";
 import { quantileOf } from "../storage/receipts/receipt-series.ts";
 import type { Storage } from "../storage/storage.ts";
+import { type OverviewWindow, windowParts } from "./overview.ts";
 
 /** What was measured of the calls of a group. */
 export interface MeasuredGroup {
@@ -26,11 +28,51 @@ interface Range {
 
 /** By provider and credential. */
 export const measuredAttempts = async (storage: Storage, range: Range): Promise<MeasuredGroups> =>
-  grouped(await selectAttempts(storage, range), "answered", ["answered", "abandoned"]);
+  grouped(await selectAttempts(storage, range), ...ATTEMPTS);
+
+/** How attempts end that were answered, and that did not fail. */
+const ATTEMPTS = ["answered", ["answered", "abandoned"]] as const;
 
 /** By model and provider. */
 export const measuredSpeeds = async (storage: Storage, range: Range): Promise<MeasuredGroups> =>
   grouped(await selectSpeeds(storage, range), "ok", ["ok", "client_gone"]);
+
+/** The most receipts that a series reads, the same number from each part. */
+const MAX_OF_SERIES = 10_000;
+
+interface Series extends Range {
+  everyMs: number;
+  /** The most receipts that are read of each part. */
+  mostOfPart: number;
+  parts: { startMs: number; isSampled: boolean; measured: MeasuredGroup | undefined }[];
+}
+
+/** The attempts at one provider over time. */
+export async function attemptsOverTime(
+  storage: Storage,
+  provider: string,
+  window: OverviewWindow,
+  nowMs: number,
+): Promise<Series> {
+  const { sinceMs, untilMs, everyMs, parts } = windowParts(window, nowMs);
+  const mostOfPart = Math.ceil(MAX_OF_SERIES / parts);
+  const { counts, sampled } = await selectAttemptSeries(storage, provider, { sinceMs, everyMs, parts }, mostOfPart);
+  const byPart = Map.groupBy(counts, ({ bucket }) => bucket);
+  return {
+    sinceMs,
+    untilMs,
+    everyMs,
+    mostOfPart,
+    parts: Array.from({ length: parts }, (_, bucket) => {
+      const found = byPart.get(bucket);
+      return {
+        startMs: sinceMs + bucket * everyMs,
+        isSampled: sampled.has(bucket),
+        measured: found && summed(found, ...ATTEMPTS),
+      };
+    }),
+  };
+}
 
 const grouped = ({ fromMs, counts }: Measured, answered: string, harmless: readonly string[]): MeasuredGroups => {
   const byFirst = Map.groupBy(counts, ({ groups }) => groups[0] ?? "");

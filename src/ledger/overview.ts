@@ -30,6 +30,13 @@ export type OverviewWindow = keyof typeof WINDOWS;
 export const OVERVIEW_WINDOWS = Object.keys(WINDOWS) as OverviewWindow[];
 export const windowLengthMs = (window: OverviewWindow): number => WINDOWS[window].parts * WINDOWS[window].everyMs;
 
+/** The parts of the window that ends now. */
+export function windowParts(window: OverviewWindow, nowMs: number) {
+  const { parts, everyMs } = WINDOWS[window];
+  const untilMs = Math.ceil((Math.floor(nowMs) + 1) / everyMs) * everyMs;
+  return { sinceMs: untilMs - parts * everyMs, untilMs, everyMs, parts };
+}
+
 export interface Percentiles {
   p50: number | null;
   p95: number | null;
@@ -87,9 +94,7 @@ export async function overviewOf(
   nowMs: number,
   previous: PreviousPeriods = new KeptFor(PREVIOUS_KEPT_MS),
 ): Promise<Overview> {
-  const { parts, everyMs } = WINDOWS[window];
-  const untilMs = Math.ceil((Math.floor(nowMs) + 1) / everyMs) * everyMs;
-  const sinceMs = untilMs - parts * everyMs;
+  const { sinceMs, untilMs, everyMs, parts } = windowParts(window, nowMs);
   const span = { sinceMs, everyMs };
   const counts =
     everyMs < HOUR_MS ? await selectCallCounts(storage, { ...span, untilMs }) : await ofRollUps(storage, span, untilMs);

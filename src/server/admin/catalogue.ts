@@ -1,31 +1,19 @@
+import type { Static } from "typebox";
+import type { JsonObject } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ModelEntry } from "../../catalogue/models-schema.ts";
+import { changesOf } from "../../catalogue/updates/changes-of.ts";
 import type { CatalogueUpdate } from "../../catalogue/updates/model-patch.ts";
+import { readList } from "../../catalogue/updates/read-list.ts";
 import type { SourceList } from "../../catalogue/updates/source-list.ts";
-import { nullable } from "../../dialects/reading/schema-builders.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { dataAnswer } from "./schemas/answers.ts";
-
-const Day = Type.String({ pattern: "^20\\d\\d-\\d\\d-\\d\\d$", description: "YYYY-MM-DD" });
-
-const Retirement = Type.Object({ model: Type.String(), retires_on: Day });
-
-const CatalogueUpdateItem = Type.Object(
-  {
-    number: Type.Integer({ description: "In the order in which updates were applied." }),
-    applied_at: Type.String(),
-    source: Type.String({ description: "The list that the values come from." }),
-    as_of: Type.String({ description: "The day of the list." }),
-    digest: Type.String({ description: "The same digest means the same values." }),
-    models: Type.Integer({ description: "How many models the update changes or adds." }),
-    retirements: Type.Array(Retirement, { description: "The days that it sets for the end of models." }),
-  },
-  { title: "CatalogueUpdate" },
-);
+import { AppliedUpdateAnswer, CatalogueUpdatesAnswer, Day, UpdateReportAnswer } from "./schemas/catalogue.ts";
 
 /** An update as the Admin API and the command line show it. */
 export const updateView = ({ number, appliedAtMs, source, asOf, digest, models }: CatalogueUpdate) => ({
@@ -44,25 +32,27 @@ export const listCatalogueUpdates = adminRoute({
   id: "listCatalogueUpdates",
   summary: "List the updates of the catalogue that are in force, the newest first.",
   roles: ["admin", "viewer"],
-  answers: [
-    json(
-      dataAnswer("CatalogueUpdates", Type.Array(CatalogueUpdateItem)),
-      "The updates that this instance has applied.",
-    ),
-  ],
+  answers: [json(CatalogueUpdatesAnswer, "The updates that this instance has applied.")],
   handle: (_, { gateway }) => ({ data: gateway.snapshot.catalogue.updates.map(updateView).toReversed() }),
 });
 
-const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }));
+const numberOf = (text: string | undefined): number => {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new GatewayError("not_found", "The number of an update is a whole number above 0.");
+};
 
 const UpdateBody = Type.Object(
   {
     source: Type.String({ minLength: 1, maxLength: 500, description: "The name of the list." }),
     as_of: Day,
-    models: Type.Array(Type.Object({ ...Type.Partial(ModelEntry).properties, id: ModelEntry.properties.id }), {
-      maxItems: 20_000,
-      description: "What the list says about each model.",
-    }),
+    models: Type.Optional(
+      Type.Array(Type.Object({ ...Type.Partial(ModelEntry).properties, id: ModelEntry.properties.id }), {
+        maxItems: 20_000,
+        description: "What the list says about each model.",
+      }),
+    ),
+    list: Type.Optional(openObject("In place of `models`: the list as models.dev or LiteLLM publish it.")),
     context_is_prompt: Type.Optional(
       Type.Boolean({ description: "The context lengths are those of prompts alone, so only new models take them." }),
     ),
@@ -75,27 +65,36 @@ const UpdateBody = Type.Object(
   { title: "CatalogueUpdateRequest" },
 );
 
-const ChangeItem = Type.Object({
-  model: Type.String(),
-  field: Type.String(),
-  before: Type.Optional(Type.Unknown()),
-  after: Type.Unknown(),
-});
+function listOf({ source, models, list, context_is_prompt: isPrompt }: Static<typeof UpdateBody>): SourceList {
+  if ((models === undefined) === (list === undefined)) {
+    throw new GatewayError("invalid_request", "An update has either `models` or `list`.", { path: "models" });
+  }
+  if (list !== undefined) return readList(list as JsonObject, source);
+  return {
+    models: (models ?? []).map((model) => withoutAbsent(model)) as SourceList["models"],
+    skipped: {},
+    unread: {},
+    ...(isPrompt ? { contextIsPrompt: true } : {}),
+  };
+}
 
-const UpdateReport = Type.Object({
-  source: Type.String(),
-  as_of: Type.String(),
-  listed: Type.Integer(),
-  skipped: Counts,
-  unread: Counts,
-  added: Type.Array(
-    Type.Object({ model: Type.String(), family: Type.Optional(Type.String()), priced: Type.Boolean() }),
-  ),
-  changes: Type.Array(ChangeItem),
-  held: Type.Array(ChangeItem, { description: "Prices that would move by more than half." }),
-  digest: Type.String(),
-  models: Type.Integer(),
-  applied: nullable(Type.Integer({ description: "The number of the update; null if it was not applied." })),
+export const showCatalogueUpdate = adminRoute({
+  method: "GET",
+  path: "/api/catalogue/updates/{number}",
+  id: "showCatalogueUpdate",
+  summary: "Show what an update has changed, compared with the updates before it.",
+  roles: ["admin", "viewer"],
+  answers: [json(AppliedUpdateAnswer, "The update and its changes.")],
+  handle: ({ parameters }, { gateway }) => {
+    const number = numberOf(parameters["number"]);
+    const { updates } = gateway.snapshot.catalogue;
+    const update = updates.find((one) => one.number === number);
+    if (update === undefined) {
+      const message = `No catalogue update ${number} is in force. GET /api/catalogue/updates lists them.`;
+      throw new GatewayError("not_found", message);
+    }
+    return { data: { ...updateView(update), ...changesOf(updates, number) } };
+  },
 });
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -108,15 +107,10 @@ export const updateCatalogueRoute = adminRoute({
   roles: ["admin"],
   body: UpdateBody,
   maxBodyBytes: MAX_BODY_BYTES,
-  answers: [json(dataAnswer("CatalogueUpdateReport", UpdateReport), "The differences, and whether they were applied.")],
+  answers: [json(UpdateReportAnswer, "The differences, and whether they were applied.")],
   handle: async ({ body, operator, connection }, _, { catalogue }) => {
-    const { source, as_of: asOf, models, context_is_prompt: isPrompt, confirm = [], apply = false, digest } = body;
-    const list: SourceList = {
-      models: models.map((model) => withoutAbsent(model)) as SourceList["models"],
-      skipped: {},
-      unread: {},
-      ...(isPrompt ? { contextIsPrompt: true } : {}),
-    };
+    const { source, as_of: asOf, confirm = [], apply = false, digest } = body;
+    const list = listOf(body);
     const request = { source, asOf, list, confirmed: new Set(confirm), apply, digest };
     return { data: await catalogue.update(request, actorOf(operator, connection)) };
   },
@@ -130,10 +124,7 @@ export const removeCatalogueUpdate = adminRoute({
   roles: ["admin"],
   answers: [json(dataAnswer("RemovedCatalogueUpdate", Type.Object({ removed: Type.Integer() })), "Its number.")],
   handle: async ({ parameters, operator, connection }, _, { catalogue }) => {
-    const number = Number(parameters["number"]);
-    if (!Number.isSafeInteger(number) || number < 1) {
-      throw new GatewayError("not_found", "The number of an update is a whole number above 0.");
-    }
+    const number = numberOf(parameters["number"]);
     await catalogue.remove(number, actorOf(operator, connection));
     return { data: { removed: number } };
   },

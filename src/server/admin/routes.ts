@@ -8,7 +8,7 @@ import { showCache } from "./answer-cache/show-cache.ts";
 import { listAudit } from "./audit.ts";
 import { cancelBatchRoute, listBatchesRoute, showBatchRoute } from "./batches.ts";
 import { showBodiesRoute } from "./bodies.ts";
-import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
+import { listCatalogueUpdates, removeCatalogueUpdate, showCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import {
@@ -51,6 +51,7 @@ import {
 import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers/list-providers.ts";
+import { showProviderHistory } from "./providers/show-history.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts/receipt-routes.ts";
 import { showRefusals } from "./refusals.ts";
 import { listCalls, stopCall } from "./running/calls.ts";
@@ -104,11 +105,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   limitEndUserRoute,
   resetEndUserRoute,
   listProviders,
+  showProviderHistory,
   listProviderKinds,
   checkProvider,
   testProvider,
   listModels,
   listCatalogueUpdates,
+  showCatalogueUpdate,
   updateCatalogueRoute,
   removeCatalogueUpdate,
   listPrices,

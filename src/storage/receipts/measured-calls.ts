@@ -28,20 +28,31 @@ interface Range {
   untilMs: number;
 }
 
+/** The parts of a query of attempts: the offers of the receipts in `newest`. */
+export function attemptOf(engine: Storage["engine"]) {
+  const isPostgres = engine === "postgres";
+  const each = isPostgres
+    ? "LATERAL json_array_elements(CAST(newest.offers AS JSON)) AS offer (value)"
+    : "json_each(newest.offers) AS offer";
+  const of = (amount: string) => `CASE WHEN offer.value ->> 'outcome' = 'answered' THEN ${amount} ELSE 0 END`;
+  return {
+    // SQLite's view would join columns that attempts do not need.
+    table: engine === "sqlite" ? "receipt_rows" : "receipts",
+    each,
+    ms: "CAST(offer.value ->> 'ms' AS DOUBLE PRECISION)",
+    sums: sums(of),
+  };
+}
+
 /** Attempts by provider and credential (empty: it has only one), including those of calls that another offer answered. */
 export const selectAttempts = (storage: Storage, range: Range): Promise<Measured> =>
-  readMeasured(storage, range, (table) => {
-    const each =
-      storage.engine === "postgres"
-        ? "json_array_elements(CAST(newest.offers AS JSON)) AS offer (value)"
-        : "json_each(newest.offers) AS offer";
-    const ms = "CAST(offer.value ->> 'ms' AS DOUBLE PRECISION)";
-    const of = (amount: string) => `CASE WHEN offer.value ->> 'outcome' = 'answered' THEN ${amount} ELSE 0 END`;
+  readMeasured(storage, range, () => {
+    const { table, each, ms, sums: summed } = attemptOf(storage.engine);
     return {
       groups: 2,
       text: `SELECT offer.value ->> 'provider' AS group_0, COALESCE(offer.value ->> 'credential', '') AS group_1,
-        offer.value ->> 'outcome' AS outcome, ${classOf(ms)} AS class, ${sums(of)}
-      FROM ${table} AS newest CROSS JOIN ${storage.engine === "postgres" ? "LATERAL " : ""}${each}
+        offer.value ->> 'outcome' AS outcome, ${classOf(ms)} AS class, ${summed}
+      FROM ${table} AS newest CROSS JOIN ${each}
       WHERE newest.id >= ? AND newest.id < ? AND newest.adjusts IS NULL GROUP BY 1, 2, 3, 4`,
     };
   });
@@ -66,12 +77,11 @@ const sums = (of: (amount: string) => string): string =>
 async function readMeasured(
   storage: Storage,
   { sinceMs, untilMs }: Range,
-  questionOf: (table: string) => { text: string; groups: number },
+  questionOf: () => { text: string; groups: number },
 ): Promise<Measured> {
   const range = { firstId: firstIdOf(sinceMs), endId: endIdOf(untilMs) };
   const bound = await selectIdAt(storage, range, { offset: MAX_RECEIPTS - 1, newestFirst: true });
-  // SQLite's view would join columns that attempts do not need.
-  const question = questionOf(storage.engine === "sqlite" ? "receipt_rows" : "receipts");
+  const question = questionOf();
   const rows = await storage.query(question.text, [bound ?? range.firstId, range.endId], REPORT_MS);
   return {
     fromMs: Math.max(sinceMs, (bound === undefined ? undefined : timeOfId(bound)) ?? sinceMs),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ADMIN_SECRET, AdminHarness } from "../../../../testing/admin-harness.ts";
 import { plainAnswer, plainUsage } from "../../../../testing/plain-answer.ts";
-import type { ProvidersAnswer } from "../schemas/provider.ts";
+import type { ProviderHistory, ProvidersAnswer } from "../schemas/provider.ts";
 
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000, 500) });
 
@@ -60,4 +60,32 @@ test("choices 10: a provider that failed is counted although another one answere
     await admin.gateway.call("chat");
   }
   expect((await providers(admin)).of("up-chat")?.measured).toMatchObject({ calls: 6, failures: 3 });
+});
+
+test("choices 10: the history of a provider has its attempts when they were made, and nothing in between", async () => {
+  const admin = await AdminHarness.start();
+  const { upstream } = admin.gateway;
+  upstream.play(upstream.json(ANSWER));
+  await admin.gateway.call("chat");
+  await admin.clock.pass(3 * 3_600_000);
+  upstream.play(upstream.json({ error: { message: "boom" } }, 500), upstream.json(ANSWER));
+  await admin.gateway.call("chat");
+  const history = async (path: string) =>
+    admin.ask("GET", `/api/providers/${path}`, { secret: ADMIN_SECRET }).then(({ status, json }) => ({
+      status,
+      data: (json as { data?: ProviderHistory }).data,
+    }));
+  const { data } = await history("up-chat/history");
+  expect([data?.series.length, data?.every_ms]).toEqual([24, 3_600_000]);
+  const counts = data?.series.map(({ measured }) =>
+    measured === null ? "-" : `${measured.calls}/${measured.failures}`,
+  );
+  expect(counts?.slice(-5)).toEqual(["-", "1/0", "-", "-", "2/1"]);
+  expect(data?.series.at(-1)).toMatchObject({
+    sampled: false,
+    measured: { first_content_ms: { p95: expect.any(Number) } },
+  });
+  expect((await history("up-genai/history")).data?.series.every(({ measured }) => measured === null)).toBe(true);
+  expect((await history("up-chat/history?window=1h")).data?.series).toHaveLength(60);
+  expect((await history("nobody/history")).status).toBe(404);
 });

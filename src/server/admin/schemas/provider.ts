@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { Timestamp } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
 import { LastError } from "./last-error.ts";
 import { MeasuredCalls } from "./measured.ts";
 
@@ -94,3 +94,20 @@ export const ProvidersAnswer = Type.Object(
 
 export type ProviderHealth = Static<typeof ProviderHealth>;
 export type ProvidersAnswer = Static<typeof ProvidersAnswer>;
+
+export const ProviderHistoryAnswer = dataAnswer(
+  "ProviderHistory",
+  Type.Object({
+    from: Timestamp,
+    to: Timestamp,
+    every_ms: Type.Integer(),
+    most_receipts: Type.Integer({
+      description: "Of a sampled interval, only so many of its newest receipts are read.",
+    }),
+    series: Type.Array(Type.Object({ at: Timestamp, sampled: Type.Boolean(), measured: MeasuredCalls }), {
+      description: "In order, without gaps.",
+    }),
+  }),
+);
+
+export type ProviderHistory = Static<typeof ProviderHistoryAnswer>["data"];
