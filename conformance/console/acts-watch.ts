@@ -54,7 +54,7 @@ export function actAtWatch(visit: () => Visit): void {
         .first()
         .waitFor();
       expect(await watched.accessibilityInBoth()).toEqual([]);
-      await state.getByRole("link", { name: "The provider" }).click();
+      await state.locator('a[href="/providers/anthropic"]').click();
       await page.waitForURL(/\/providers\/anthropic$/);
     });
 

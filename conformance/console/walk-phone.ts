@@ -9,7 +9,7 @@ const LEAST_TARGET = 24;
 
 /** What is smaller than a finger, as `name width × height`. */
 const SMALL_TARGETS = `[...document.querySelectorAll("main button, main select, main input:not([type=checkbox]), aside button, .tabs a")]
-  .filter((element) => element.checkVisibility() && !element.closest(".unseen"))
+  .filter((element) => element.checkVisibility() && !element.closest(".unseen, .data thead"))
   .map((element) => [element.textContent || element.getAttribute("aria-label") || element.tagName, element.getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 0 && (width < ${LEAST_TARGET} || height < ${LEAST_TARGET}))
   .map(([name, { width, height }]) => name.trim().slice(0, 40) + " " + Math.round(width) + " × " + Math.round(height))`;

@@ -89,7 +89,7 @@ export function walkThroughPages(visit: () => Visit): void {
 
     test("S14: axe finds a colour that is wrong only in the last row of a table and only in dark", async () => {
       const { watched } = visit();
-      await watched.visit("/models");
+      await watched.visit("/files");
       const cell = watched.page.locator("table.data tbody tr").last().locator("td").first();
       await cell.waitFor();
       await cell.evaluate((element: { style: { cssText: string } }) => {
