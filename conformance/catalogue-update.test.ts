@@ -153,6 +153,11 @@ test("decision 0105: a list is compared as it was published, and what an update 
   const shown = (await send("GET", `/${applied}`)).json.data;
   expect(shown).toMatchObject({ number: applied, digest, added: [{ model: "openai/gpt-99", priced: true }] });
   expect(shown.changes).toEqual(planned.json.data.changes);
+  const here = await catalogue("show", String(applied), "--json");
+  expect(JSON.parse(here.stdout)).toEqual(shown);
+  const there = await catalogue("show", String(applied), "--url", gateway.adminUrl, "--secret", TEST_ADMIN_SECRET);
+  expect([there.code, there.stdout]).toEqual([0, expect.stringContaining("openai/gpt-99")]);
+  expect((await catalogue("show", "999")).code).toBe(2);
   expect((await send("GET", `/${applied + 7}`)).status).toBe(404);
   expect((await send("POST", "", { ...request, models: [] })).status).toBe(400);
   expect((await send("POST", "", { ...request, list: { nothing: 1 } })).json.error.message).toContain("litellm.json");

@@ -305,8 +305,9 @@ export function OneProvider() {
               <Credentials provider={provider} />
               <ModelsOfProvider provider={provider} />
               <p class="muted small below">
-                Figures are those of all processes since {when(answer.measured.from)}. States, errors and limits are
-                what the process <code>{answer.health_of}</code> has seen since its start.
+                Attempts are those of all processes since {when(answer.measured.from)}, also where another provider
+                answered in the end. States, errors and limits are what the process <code>{answer.health_of}</code> has
+                seen since its start.
               </p>
             </>
           )

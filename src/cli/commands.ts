@@ -110,7 +110,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       ),
       list(
         "catalogue",
-        "update [--from LIST] [--apply] | list | remove NUMBER",
+        "update [--from LIST] [--apply] | list | show NUMBER | remove NUMBER",
         "update models and prices from a published list",
         () => import("./commands/catalogue.ts").then(({ catalogue }) => catalogue),
       ),

@@ -2,6 +2,7 @@ import { readCatalogue, removeUpdate } from "../../app/catalogue/catalogue-updat
 import { updateCatalogue } from "../../app/catalogue/update-catalogue.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
+import { changesOf } from "../../catalogue/updates/changes-of.ts";
 import type { Change } from "../../catalogue/updates/plan-update.ts";
 import type { UpdateReport, UpdateRequest } from "../../server/admin/admin-catalogue.ts";
 import { updateView } from "../../server/admin/catalogue.ts";
@@ -82,6 +83,39 @@ const list = defineVerb({
 
 type UpdateRow = ReturnType<typeof updateView>;
 
+const show = defineVerb({
+  name: "show",
+  usage: "NUMBER",
+  summary: "show what an update has changed",
+  flags: GATEWAY_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [given] }) => {
+    const number = numberOf(given);
+    const shown = await atGateway(
+      values,
+      async (client) => (await client.read(`/api/catalogue/updates/${number}`)) as ShownUpdate,
+      async () => {
+        const { updates } = await withStorage(values.config, readCatalogue);
+        const update = updates.find((one) => one.number === number);
+        if (update === undefined)
+          throw new UsageError(`No catalogue update ${number}. \`trivium catalogue list\` shows them.`);
+        return { ...updateView(update), ...changesOf(updates, number) };
+      },
+    );
+    if (values.json) printJson(shown);
+    else printChanges(shown);
+    return EXIT.ok;
+  },
+});
+
+type ShownUpdate = UpdateRow & ReturnType<typeof changesOf>;
+
+function numberOf(given: string | undefined): number {
+  const number = readWholeNumber("NUMBER", given, 1, Number.MAX_SAFE_INTEGER);
+  if (number !== undefined) return number;
+  throw new UsageError("Name the update by its number; `trivium catalogue list` shows it.");
+}
+
 const remove = defineVerb({
   name: "remove",
   usage: "NUMBER",
@@ -89,8 +123,7 @@ const remove = defineVerb({
   flags: GATEWAY_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [given] }) => {
-    const number = readWholeNumber("NUMBER", given, 1, Number.MAX_SAFE_INTEGER);
-    if (number === undefined) throw new UsageError("Name the update by its number; `trivium catalogue list` shows it.");
+    const number = numberOf(given);
     await atGateway(
       values,
       (client) => client.change("DELETE", `/api/catalogue/updates/${number}`),
@@ -105,12 +138,7 @@ const remove = defineVerb({
 function printReport(report: UpdateReport, isWanted: boolean): void {
   const { source, as_of, listed, applied } = report;
   console.log(`${source} as of ${as_of}: ${listed} models of known vendors${leftOut(report)}`);
-  section(
-    "New models",
-    ["model", "traits of", ""],
-    report.added.map(({ model, family, priced }) => [model, family ?? "-", priced ? "" : "no price"]),
-  );
-  section("Changed values", CHANGE_HEADER, report.changes.map(changeRow));
+  printChanges(report);
   section(
     "Held back, because the price moves by more than half (accept with --confirm MODEL)",
     CHANGE_HEADER,
@@ -125,6 +153,15 @@ function printReport(report: UpdateReport, isWanted: boolean): void {
   if (applied !== null) console.log(`Applied as update ${applied}. Running gateways use it within seconds.`);
   else if (report.models === 0) console.log("Nothing to apply.");
   else if (!isWanted) console.log("Nothing was changed. Apply this update with --apply.");
+}
+
+function printChanges(report: Pick<UpdateReport, "added" | "changes">): void {
+  section(
+    "New models",
+    ["model", "traits of", ""],
+    report.added.map(({ model, family, priced }) => [model, family ?? "-", priced ? "" : "no price"]),
+  );
+  section("Changed values", CHANGE_HEADER, report.changes.map(changeRow));
 }
 
 function leftOut({ skipped }: UpdateReport): string {
@@ -150,4 +187,4 @@ function shown(value: unknown): string {
   return `${items.map((item) => item.value).join("/")} ${items[0]?.unit ?? ""}`;
 }
 
-export const catalogue = withVerbs([update, list, remove]);
+export const catalogue = withVerbs([update, list, show, remove]);

@@ -18,7 +18,7 @@ export const listPrices = adminRoute({
     provider: textField("Only this provider."),
   },
   answers: [
-    json(pageAnswer("PriceList", PriceItem), "One entry for each offer; an empty list of prices means free of charge."),
+    json(pageAnswer("PriceList", PriceItem), "One entry for each offer; an empty list means that no price is known."),
   ],
   handle: ({ query }, { gateway }, { config }) => {
     const overlays = config.overlays();
