@@ -1,6 +1,8 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { session } from "./api/client.ts";
+import { findSession, session } from "./api/client.ts";
+import { outage, probe, recoveries } from "./connection/connection.ts";
+import { OutageBanner } from "./connection/outage-banner.tsx";
 import { Login } from "./pages/login.tsx";
 import { Empty, Problem, Waiting } from "./parts/basics.tsx";
 import { Shell } from "./parts/shell.tsx";
@@ -58,6 +60,8 @@ function pageOf(path: string): string {
 function Page() {
   const name = pageOf(place.value.path);
   const [shown, setShown] = useState<{ name: string; page?: ComponentType; error?: Error }>();
+  const recovered = recoveries.value;
+  const failed = shown?.error !== undefined;
   useEffect(() => {
     let isWanted = true;
     const load = PAGES[name];
@@ -67,12 +71,16 @@ function Page() {
     }
     load().then(
       (page) => isWanted && setShown({ name, page }),
-      (error: Error) => isWanted && setShown({ name, error }),
+      (error: Error) => {
+        if (isWanted) setShown({ name, error });
+        // Code of a page that cannot be loaded is the first sign of an outage.
+        void probe();
+      },
     );
     return () => {
       isWanted = false;
     };
-  }, [name]);
+  }, [name, failed ? recovered : 0]);
   if (shown === undefined || shown.name !== name) return <Waiting />;
   if (shown.error) return <Problem error={shown.error} retry={() => location.reload()} />;
   if (shown.page) return <shown.page />;
@@ -86,11 +94,20 @@ function Page() {
 }
 
 export function App() {
-  if (session.value === undefined) return null;
-  if (session.value === null) return <Login />;
+  const recovered = recoveries.value;
+  useEffect(() => {
+    if (recovered > 0 && session.value === undefined) void findSession();
+  }, [recovered]);
+  if (session.value === undefined && outage.value === undefined) return null;
   return (
-    <Shell>
-      <Page />
-    </Shell>
+    <>
+      <OutageBanner />
+      {session.value === null && <Login />}
+      {session.value && (
+        <Shell>
+          <Page />
+        </Shell>
+      )}
+    </>
   );
 }

@@ -16,32 +16,6 @@ export const LIMITS = {
 export type LimitName = keyof typeof LIMITS;
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
 
-interface Spent {
-  day: number;
-  month: number;
-  total: number;
-}
-
-export interface Budget {
-  name: "day" | "month" | "total";
-  spent: number;
-  /** In nano-dollars; undefined if there is no limit. */
-  limit: number | undefined;
-}
-
-const NANO = 1_000_000_000;
-
-/** The spend of each period, including periods without a budget, so that rows line up. */
-export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<string, number>>): Budget[] {
-  const limitOf = (name: string): number | undefined =>
-    limits[name] === undefined ? undefined : Math.round(limits[name] * NANO);
-  return [
-    { name: "day", spent: spent?.day ?? 0, limit: limitOf("budget_usd_per_day") },
-    { name: "month", spent: spent?.month ?? 0, limit: limitOf("budget_usd_per_month") },
-    { name: "total", spent: spent?.total ?? 0, limit: limitOf("budget_usd_total") },
-  ];
-}
-
 /** Reads the limits of a form. An empty field is absent, or `null` if the limit was set before. */
 export function readLimits(
   form: FormData,
@@ -91,7 +65,7 @@ export function readPatterns(
   return patterns;
 }
 
-/** The limits without a column of their own: `600 requests/min, 8 concurrent`. */
+/** The limits without a column of their own, in brief: `600 requests/min, 8 concurrent`. */
 export function rateWords(limits: Readonly<Record<string, number>>): string {
   const rate = (name: string, words: string): string =>
     limits[name] === undefined ? "" : `${limits[name].toLocaleString("en-US")} ${words}`;

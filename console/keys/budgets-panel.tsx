@@ -1,0 +1,86 @@
+import { money } from "../format/money.ts";
+import { ago, full } from "../format/time.ts";
+import { State } from "../parts/basics.tsx";
+import { DataTable } from "../parts/data-table.tsx";
+import { type Budget, NEAR, WINDOW_NAMES } from "../state/budgets.ts";
+import { BudgetBar } from "./spend-cell.tsx";
+
+/** A budget that calls count against, and whose it is. */
+export interface BudgetRow {
+  /** `this key`, `project Web shop`, … */
+  whose: string;
+  href?: string | undefined;
+  budget: Budget;
+  /** As the API says; absent where it says nothing. */
+  forecast?: { nano_usd: number | null; exceeds_at: string | null; ends_at: string | null } | undefined;
+}
+
+const stateOf = ({ budget: { share }, forecast }: BudgetRow) =>
+  share >= 1
+    ? ({ kind: "bad", text: "used up" } as const)
+    : share >= NEAR
+      ? ({ kind: "warn", text: "near its end" } as const)
+      : forecast?.exceeds_at != null
+        ? ({ kind: "warn", text: "will not last" } as const)
+        : ({ kind: "good", text: "within" } as const);
+
+/** The budgets that apply to calls of a key or a project: what is used, and what will be at the end of the window. */
+export const BudgetsPanel = ({ rows }: { rows: readonly BudgetRow[] }) => (
+  <DataTable
+    label="Budgets"
+    class="budgets"
+    rows={rows}
+    keyOf={({ whose, budget }) => `${whose} ${budget.window}`}
+    columns={[
+      {
+        id: "window",
+        title: "Budget",
+        cell: ({ budget }) => WINDOW_NAMES[budget.window],
+      },
+      {
+        id: "state",
+        title: "State",
+        cell: (row) => <State kind={stateOf(row).kind}>{stateOf(row).text}</State>,
+        onPhone: "lead",
+      },
+      {
+        id: "whose",
+        title: "Of",
+        muted: true,
+        cell: ({ whose, href }) => (href === undefined ? whose : <a href={href}>{whose}</a>),
+      },
+      {
+        id: "used",
+        title: "Used",
+        kind: "number",
+        cell: ({ budget }) => (
+          <span class="spend-cell">
+            {money(budget.spent)} <span class="muted">/ {money(budget.limit)}</span>
+            <BudgetBar budget={budget} />
+          </span>
+        ),
+      },
+      { id: "share", title: "Share", kind: "number", cell: ({ budget }) => `${Math.floor(budget.share * 100)}%` },
+      {
+        id: "forecast",
+        title: "At this rate, at the end",
+        kind: "number",
+        cell: ({ forecast }) => (forecast?.nano_usd == null ? "–" : money(forecast.nano_usd)),
+      },
+      {
+        id: "ends",
+        title: "Used up, or begins anew (UTC)",
+        cell: ({ forecast }) =>
+          forecast?.exceeds_at != null ? (
+            <span title={full(forecast.exceeds_at)}>used up {ago(forecast.exceeds_at)}</span>
+          ) : forecast?.ends_at != null ? (
+            <span class="muted" title={full(forecast.ends_at)}>
+              begins anew {ago(forecast.ends_at)}
+            </span>
+          ) : (
+            <span class="muted">–</span>
+          ),
+      },
+    ]}
+  />
+);
