@@ -15,6 +15,7 @@ import { OidcLogin } from "../src/identity/oidc-login.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
+import { OverviewMemory } from "../src/server/admin/overview/overview-memory.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
 import { WrongSecrets } from "../src/server/admin/wrong-secrets.ts";
 import { askWithin } from "../src/server/ask-within.ts";
@@ -110,6 +111,8 @@ export class AdminHarness {
       }),
       exports: { read: async () => [], states: () => [], run: async () => false },
       parts: () => [{ part: "storage", ok: true, detail: "writable", age_ms: 0 }],
+      budgets: () => [],
+      overviews: new OverviewMemory(),
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       clientsUrl: () => CLIENTS_URL,
       listener: askWithin(

@@ -1,4 +1,5 @@
 export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/schemas/alert.ts";
+export type { Finding } from "../../src/server/admin/schemas/attention.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
@@ -6,7 +7,7 @@ export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/
 export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
 export type { GuardItem } from "../../src/server/admin/schemas/guard.ts";
-export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
+export type { CreatedKey, Key, ListedKey, RotatedKey, ShownKey } from "../../src/server/admin/schemas/key.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
 export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";

@@ -1,4 +1,5 @@
 import { authorize } from "../server/admin/authorize.ts";
+import { OverviewMemory } from "../server/admin/overview/overview-memory.ts";
 import { adminRoutes } from "../server/admin/routes.ts";
 import { WrongSecrets } from "../server/admin/wrong-secrets.ts";
 import { askWithin } from "../server/ask-within.ts";
@@ -16,8 +17,8 @@ import { tryProvider } from "./try-provider.ts";
 
 /** The Admin API and the console. */
 export function listenForOperators(made: Assembled, sharesPorts: boolean): Listener {
-  const { config, gateway, storage, context, access, oidc, alerts, history, metrics, registry, adminParts, exports } =
-    made;
+  const { config, gateway, storage, context, access, oidc, registry } = made;
+  const { alerts, budgets, exports, history, metrics, adminParts } = made;
   const { server, admin } = config;
   const { clock, random, log } = gateway;
   const wrongSecrets = new WrongSecrets({ clock, random, storage, log });
@@ -41,6 +42,8 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
         alerts,
         exports,
         parts: adminParts,
+        budgets: () => budgets.uses,
+        overviews: new OverviewMemory(),
         clientsUrl: context.publicUrl,
         listener: askWithin(createRequestHandler({ ...server, context, routes: routesOf(registry.dialects) })),
         metrics: { open: admin.openMetrics, collect: metrics.all },
