@@ -39,6 +39,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   call: async () => (await import("./pages/call.tsx")).OneCall,
   batch: async () => (await import("./pages/batch.tsx")).OneBatch,
   key: async () => (await import("./pages/key.tsx")).OneKey,
+  project: async () => (await import("./pages/project.tsx")).OneProject,
   provider: async () => (await import("./pages/provider.tsx")).OneProvider,
 };
 
@@ -47,6 +48,7 @@ const PAGES_OF_ONE: Readonly<Record<string, string>> = {
   calls: "call",
   batches: "batch",
   keys: "key",
+  projects: "project",
   providers: "provider",
 };
 

@@ -6,6 +6,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 import { seedBatches } from "./seed-batches.ts";
+import { limitSeededKeys, seedKeys } from "./seed-keys.ts";
 
 export interface SeededGateway {
   /** The URL of the console. */
@@ -75,10 +76,12 @@ export async function startSeeded(): Promise<SeededGateway> {
     made.push({ ...(await send("/api/keys", { ...key, project })), project, share });
   const [shop = "", hostile = ""] = [made[1]?.key, made[3]?.key];
   const batch = await seedBatches({ clientsUrl: gateway.url, keys: { shop, hostile }, hostile: HOSTILE, read });
-  const receipts = seedReceipts(made, Date.now());
+  const company = await seedKeys({ adminUrl, adminSecret });
+  const receipts = seedReceipts([...made, ...company], Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);
   await seedAlerts(storage, HOSTILE, Date.now());
+  await limitSeededKeys({ adminUrl, adminSecret }, company);
   const operator = { name: "shop's own", role: "project", project: "shop" } as const;
   const { secret: projectSecret } = await createOperator(storage, operator, system, { who: "tests" });
   await storage.close();

@@ -54,8 +54,10 @@ function judge(response: Response): void {
 /** Asks the gateway whether it is there. Probes that would run at the same time are one. */
 export function probe(): Promise<void> {
   probing ??= fetch(PROBED, { cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) })
-    .then((response) => (response.status >= 500 ? silent(`It answers ${response.status}.`) : judge(response)), (thrown: unknown) =>
-      silent(thrown instanceof Error && thrown.name === "TimeoutError" ? NO_ANSWER : NO_CONNECTION),
+    .then(
+      (response) => (response.status >= 500 ? silent(`It answers ${response.status}.`) : judge(response)),
+      (thrown: unknown) =>
+        silent(thrown instanceof Error && thrown.name === "TimeoutError" ? NO_ANSWER : NO_CONNECTION),
     )
     .finally(() => {
       probing = undefined;
@@ -81,4 +83,8 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
 }
 
 const noAnswer = (status: number): ApiError =>
-  new ApiError(status, "The gateway does not answer. What you entered is kept; try again when it answers.", "no_answer");
+  new ApiError(
+    status,
+    "The gateway does not answer. What you entered is kept; try again when it answers.",
+    "no_answer",
+  );

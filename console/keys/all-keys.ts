@@ -1,22 +1,22 @@
 import { ask } from "../api/client.ts";
-import type { Key, Page } from "../api/types.ts";
+import type { ListedKey, Page } from "../api/types.ts";
 
 const PAGE_SIZE = 500;
 /** More keys are not loaded: the list says so, and the search is on the server's side of what is shown. */
 const MOST_PAGES = 40;
 
 export interface KeyList {
-  keys: readonly Key[];
+  keys: readonly ListedKey[];
   /** False while more pages are being read, or if there are more than are loaded. */
   isComplete: boolean;
 }
 
 /** Every key, page after page. `onPart` gets what has arrived so far, so that the first keys are shown at once. */
 export async function allKeys(abort: AbortSignal, onPart?: (list: KeyList) => void): Promise<KeyList> {
-  const keys: Key[] = [];
+  const keys: ListedKey[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const page = await ask<Page<Key>>("/api/keys", { limit: PAGE_SIZE, after }, abort);
+    const page = await ask<Page<ListedKey>>("/api/keys", { limit: PAGE_SIZE, after }, abort);
     keys.push(...page.data);
     if (page.next === null) return { keys, isComplete: true };
     after = page.next;

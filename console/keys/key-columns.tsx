@@ -5,7 +5,7 @@ import type { Column } from "../parts/data-table.tsx";
 import { budgetOf, tightest } from "../state/budgets.ts";
 import { rateWords } from "../state/limits.ts";
 import type { StatedKey } from "./key-filter.ts";
-import { keyActions, type KeyAct, keyAddress } from "./key-menu.ts";
+import { type KeyAct, keyActions, keyAddress } from "./key-menu.ts";
 import { gravity } from "./key-state.ts";
 import { RowMenu } from "./row-menu.tsx";
 import { SpendCell } from "./spend-cell.tsx";

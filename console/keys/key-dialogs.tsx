@@ -126,7 +126,15 @@ export function RotateKey({ item, onDone, onClose }: Closing & { item: Key }) {
   if (rotated) {
     const note = `The old secret works until ${full(rotated.previous_until)}.`;
     const model = modelToTry(item.models);
-    return <ShownOnce secret={rotated.key} title={`New secret of ${item.name}`} note={note} model={model} onClose={onClose} />;
+    return (
+      <ShownOnce
+        secret={rotated.key}
+        title={`New secret of ${item.name}`}
+        note={note}
+        model={model}
+        onClose={onClose}
+      />
+    );
   }
   return (
     <Dialog title={`Rotate ${item.name}`} onClose={onClose}>

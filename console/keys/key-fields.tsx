@@ -198,7 +198,12 @@ const Routing = ({ item }: Of) => {
         Most attempts
         <input name="max_attempts" type="number" min="1" step="1" defaultValue={written(routing["max_attempts"])} />
       </label>
-      <Text label="Required retention" name="require_retention" hint="zero or 30d" value={written(require["retention"])} />
+      <Text
+        label="Required retention"
+        name="require_retention"
+        hint="zero or 30d"
+        value={written(require["retention"])}
+      />
       <Text label="Required region" name="require_region" hint="eu" value={written(require["region"])} />
     </div>
   );

@@ -1,15 +1,15 @@
-import type { Key } from "../api/types.ts";
+import type { ListedKey } from "../api/types.ts";
 import type { KeyState, KeyStateName } from "./key-state.ts";
 
 /** A key with what is true of it now, the gravest first. */
 export interface StatedKey {
-  key: Key;
+  key: ListedKey;
   states: readonly KeyState[];
 }
 
 /** The choices of the page: each is a set of states. Absent: all keys that work. */
 export const STATE_CHOICES = {
-  near: { name: "near or over a budget", states: ["near budget", "used up"] },
+  near: { name: "near or over a budget", states: ["near budget", "will end", "used up"] },
   "used-up": { name: "budget used up", states: ["used up"] },
   expiring: { name: "expiring in 7 days", states: ["expiring"] },
   rotated: { name: "rotated, old secret still works", states: ["rotated"] },
@@ -37,7 +37,7 @@ export const readStateChoice = (query: URLSearchParams): StateChoice => {
 };
 
 /** The texts of a key that a search looks at, in lower case. */
-const textOf = ({ id, name, hint, project, tags, models }: Key): string =>
+const textOf = ({ id, name, hint, project, tags, models }: ListedKey): string =>
   [id, name, hint, project, ...tags, ...models].join("\n").toLowerCase();
 
 export interface KeyFilter {

@@ -1,6 +1,6 @@
 import type { Key } from "../api/types.ts";
-import { readLimits } from "../state/limits.ts";
 import { partLimitsOf } from "../parts/key-forms.tsx";
+import { readLimits } from "../state/limits.ts";
 
 /** The groups of settings of a key. Each is edited by itself. */
 export const GROUPS = ["general", "limits", "access", "data", "routing", "parts"] as const;

@@ -27,7 +27,8 @@ const own = (name: string, value: string): Setting => ({ name, value, source: OW
 const from = (source: string, name: string, value: string): Setting => ({ name, value, source, isOwn: false });
 
 const projectName = ({ project }: Heritage): string => (project === undefined ? "project" : `project ${project.name}`);
-const parentName = ({ parent }: Heritage): string => (parent === undefined ? "parent key" : `parent key ${parent.name}`);
+const parentName = ({ parent }: Heritage): string =>
+  parent === undefined ? "parent key" : `parent key ${parent.name}`;
 
 const shown = (value: unknown): string =>
   Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -43,7 +44,9 @@ function limitsOf(key: Key, heritage: Heritage): Setting[] {
     });
   const all = [
     ...listed(key.limits, OWN),
-    ...(key.made_by === null ? [] : listed(heritage.parent?.limits, `${parentName(heritage)}, with all its child keys`)),
+    ...(key.made_by === null
+      ? []
+      : listed(heritage.parent?.limits, `${parentName(heritage)}, with all its child keys`)),
     ...listed(heritage.project?.limits, `${projectName(heritage)}, all its keys together`),
     ...listed(heritage.gateway?.limits, "gateway, all calls together"),
   ];
@@ -52,7 +55,11 @@ function limitsOf(key: Key, heritage: Heritage): Setting[] {
 
 function accessOf(key: Key, heritage: Heritage): Setting[] {
   const { parent } = heritage;
-  const restricted = (name: string, value: readonly string[] | null, ofParent: readonly string[] | null | undefined) => [
+  const restricted = (
+    name: string,
+    value: readonly string[] | null,
+    ofParent: readonly string[] | null | undefined,
+  ) => [
     value === null ? from(GATEWAY, name, "all") : own(name, shown(value)),
     ...(ofParent == null ? [] : [from(parentName(heritage), `${name} of the parent`, shown(ofParent))]),
   ];
@@ -69,7 +76,8 @@ function accessOf(key: Key, heritage: Heritage): Setting[] {
 
 function objectsOf({ objects, made_by }: Key, heritage: Heritage): Setting {
   const name = "Files, batches, conversations";
-  if (heritage.project?.objects === "private") return from(projectName(heritage), name, "seen by the key that stored them");
+  if (heritage.project?.objects === "private")
+    return from(projectName(heritage), name, "seen by the key that stored them");
   if (objects === "private") return own(name, "seen by this key only");
   if (objects === "project") return own(name, "seen by all keys of its project");
   return made_by !== null
@@ -87,7 +95,8 @@ function unpricedOf({ billing }: Key, heritage: Heritage): Setting {
   ];
   // The strictest of them applies; the gateway's only if there is none.
   const set = levels.filter(([, policy]) => policy != null);
-  const [source, policy] = set.find(([, one]) => one === "refuse") ?? set[0] ?? [GATEWAY, heritage.gateway?.billing?.unpriced];
+  const [source, policy] = set.find(([, one]) => one === "refuse") ??
+    set[0] ?? [GATEWAY, heritage.gateway?.billing?.unpriced];
   const value = policy == null ? "refused if a budget applies" : words(policy);
   return { name, value, source, isOwn: source === OWN };
 }
@@ -99,7 +108,11 @@ function dataOf(key: Key, heritage: Heritage): Setting[] {
   return [
     flag("Strict", key.strict, undefined),
     flag("Capture of bodies", key.capture, parent?.capture ? parentName(heritage) : undefined),
-    flag("Objects of providers' accounts", key.provider_objects, project?.provider_objects ? projectName(heritage) : undefined),
+    flag(
+      "Objects of providers' accounts",
+      key.provider_objects,
+      project?.provider_objects ? projectName(heritage) : undefined,
+    ),
     objectsOf(key, heritage),
     unpricedOf(key, heritage),
   ];

@@ -1,9 +1,19 @@
-import type { Key } from "../api/types.ts";
+import type { ListedKey } from "../api/types.ts";
 import { full } from "../format/time.ts";
 import { NEAR, tightest, WINDOW_NAMES } from "../state/budgets.ts";
 
 /** What can be said of a key, the gravest first. */
-const STATES = ["revoked", "expired", "suspended", "used up", "expiring", "near budget", "rotated", "active"] as const;
+const STATES = [
+  "revoked",
+  "expired",
+  "suspended",
+  "used up",
+  "expiring",
+  "near budget",
+  "will end",
+  "rotated",
+  "active",
+] as const;
 export type KeyStateName = (typeof STATES)[number];
 
 export interface KeyState {
@@ -20,7 +30,9 @@ const SOON_MS = 7 * DAY_MS;
 
 /** How grave a state is, for sorting: the gravest of the keys that work come first. */
 export const gravity = ({ name }: KeyState): number =>
-  ["used up", "suspended", "near budget", "expiring", "rotated", "active", "expired", "revoked"].indexOf(name);
+  ["used up", "suspended", "near budget", "will end", "expiring", "rotated", "active", "expired", "revoked"].indexOf(
+    name,
+  );
 
 const within = (ms: number): string => {
   const [days, hours] = [Math.floor(ms / DAY_MS), Math.floor(ms / 3_600_000)];
@@ -28,7 +40,13 @@ const within = (ms: number): string => {
   return hours >= 1 ? `${hours} h` : `${Math.max(1, Math.floor(ms / 60_000))} min`;
 };
 
-type Stated = Pick<Key, "revoked_at" | "expires_at" | "previous_until" | "limits" | "spent_nano_usd">;
+type Stated = Pick<ListedKey, "revoked_at" | "expires_at" | "previous_until" | "limits" | "spent_nano_usd" | "budgets">;
+
+/** The budget that will be used up first, before its end. */
+const firstToEnd = ({ budgets }: Stated) =>
+  budgets
+    .filter(({ exceeds_at }) => exceeds_at !== null)
+    .toSorted((one, other) => Date.parse(one.exceeds_at ?? "") - Date.parse(other.exceeds_at ?? ""))[0];
 
 /** All that is true of the key at this time, the gravest first. There is always at least one. */
 export function statesOf(key: Stated, isSuspended: boolean, nowMs: number): KeyState[] {
@@ -50,6 +68,12 @@ export function statesOf(key: Stated, isSuspended: boolean, nowMs: number): KeyS
     const why = `${used} of the budget ${WINDOW_NAMES[budget.window]} is used.`;
     states.push({ name: "near budget", kind: "warn", text: `${used} of budget`, why });
   }
+  const ending = budget !== undefined && budget.share >= NEAR ? undefined : firstToEnd(key);
+  if (ending !== undefined) {
+    const why = `At this rate the budget ${WINDOW_NAMES[ending.window]} is used up on ${full(ending.exceeds_at ?? 0)}.`;
+    const text = `budget ends in ${within(Date.parse(ending.exceeds_at ?? "") - nowMs)}`;
+    states.push({ name: "will end", kind: "warn", text, why });
+  }
   if (leftMs <= SOON_MS) {
     const why = `Expires on ${full(expires_at ?? 0)}.`;
     states.push({ name: "expiring", kind: "warn", text: `expires in ${within(leftMs)}`, why });
@@ -59,6 +83,7 @@ export function statesOf(key: Stated, isSuspended: boolean, nowMs: number): KeyS
     const text = `rotated, ${within(Date.parse(previous_until) - nowMs)} left`;
     states.push({ name: "rotated", kind: "good", text, why });
   }
-  if (states.length === 0) states.push({ name: "active", kind: "good", text: "active", why: "Calls with it are served." });
+  if (states.length === 0)
+    states.push({ name: "active", kind: "good", text: "active", why: "Calls with it are served." });
   return states;
 }

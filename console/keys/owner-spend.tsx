@@ -55,7 +55,15 @@ async function load(owner: Owner, range: Range, abort: AbortSignal): Promise<Sho
     sums("key" in owner ? "end_user" : "key"),
     ask<Refusals>("/api/refusals", { ...owner, ...rangeQuery(range), by: "reason" }, abort),
   ]);
-  return { times, before: before.total, outcomes, models, others, refusals, everyMs: isHourly ? HOUR_MS : 24 * HOUR_MS };
+  return {
+    times,
+    before: before.total,
+    outcomes,
+    models,
+    others,
+    refusals,
+    everyMs: isHourly ? HOUR_MS : 24 * HOUR_MS,
+  };
 }
 
 interface FigureProps {

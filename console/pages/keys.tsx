@@ -12,8 +12,8 @@ import {
   readStateChoice,
   STATE_CHOICE_NAMES,
   STATE_CHOICES,
-  type StatedKey,
   type StateChoice,
+  type StatedKey,
 } from "../keys/key-filter.ts";
 import type { KeyAct } from "../keys/key-menu.ts";
 import { statesOf } from "../keys/key-state.ts";
@@ -40,7 +40,7 @@ function Attention({ keys }: { keys: readonly StatedKey[] }) {
       state: "near",
       kind: "warn",
       count: countOf(keys, "near") - countOf(keys, "used-up"),
-      say: "used 80% of a budget or more",
+      say: "is near the end of a budget",
     },
     { state: "expiring", kind: "warn", count: countOf(keys, "expiring"), say: "expires within 7 days" },
     { state: "suspended", kind: "bad", count: countOf(keys, "suspended"), say: "is in a suspended project" },
@@ -184,7 +184,8 @@ export function Keys() {
                 {shown.length === stated.length
                   ? counted(stated.length, "key")
                   : `${whole(shown.length)} of ${counted(stated.length, "key")}`}
-                {!isComplete && (keys.loading ? ". More are being loaded." : ". There are more, which this list does not load.")}{" "}
+                {!isComplete &&
+                  (keys.loading ? ". More are being loaded." : ". There are more, which this list does not load.")}{" "}
                 Today and this month are days and months of UTC, as budgets are.
               </p>
             </>
