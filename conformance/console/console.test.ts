@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isPresent } from "../../testing/is-present.ts";
 import { actAtConsole } from "./acts.ts";
+import { actOnKeys } from "./acts-keys.ts";
 import { findBrowser } from "./browser.ts";
 import { startVisit, type Visit } from "./visit.ts";
 import { walkThroughPages } from "./walk.ts";
@@ -25,5 +26,6 @@ describe.skipIf(!found)("the console", () => {
   });
 
   walkThroughPages(visit);
+  actOnKeys(visit);
   actAtConsole(visit);
 });

@@ -16,8 +16,7 @@ export interface SeededKey {
 const TEAMS = ["search", "billing", "support", "mobile", "data", "growth", "legal", "platform", "risk"];
 const USES = ["chat", "summaries", "nightly", "evaluation", "staging", "import"];
 
-const LONG =
-  "the-assistant-of-the-department-for-customer-relations-in-north-west-germany-with-a-name-of-one-hundred";
+const LONG = "the-assistant-of-the-department-for-customer-relations-in-north-west-germany-with-a-name-of-one-hundred";
 const HOSTILE_KEYS = [
   `"><script>alert('key')</script>`,
   "${process.env.SECRET} {{7*7}} %00 ../../etc/passwd",
@@ -40,7 +39,10 @@ async function ask({ adminUrl, adminSecret }: Api, method: string, path: string,
 
 /** Sixty keys of four projects. Some are part of the seeded calls. */
 export async function seedKeys(api: Api): Promise<SeededKey[]> {
-  await ask(api, "POST", "/api/projects", { id: "platform", name: "Platform engineering and internal developer tools" });
+  await ask(api, "POST", "/api/projects", {
+    id: "platform",
+    name: "Platform engineering and internal developer tools",
+  });
   await ask(api, "POST", "/api/projects", { id: "paused", name: "Paused pilot" });
   const names = [...TEAMS.flatMap((team) => USES.map((use) => `${team} ${use}`)), LONG.slice(0, 100), ...HOSTILE_KEYS];
   const keys: SeededKey[] = [];

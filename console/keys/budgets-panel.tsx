@@ -3,6 +3,7 @@ import { ago, full } from "../format/time.ts";
 import { State } from "../parts/basics.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { type Budget, NEAR, WINDOW_NAMES } from "../state/budgets.ts";
+import type { Forecast } from "../state/forecast.ts";
 import { BudgetBar } from "./spend-cell.tsx";
 
 /** A budget that calls count against, and whose it is. */
@@ -12,7 +13,7 @@ export interface BudgetRow {
   href?: string | undefined;
   budget: Budget;
   /** As the API says; absent where it says nothing. */
-  forecast?: { nano_usd: number | null; exceeds_at: string | null; ends_at: string | null } | undefined;
+  forecast: Forecast | undefined;
 }
 
 const stateOf = ({ budget: { share }, forecast }: BudgetRow) =>

@@ -3,7 +3,7 @@ import { ago, full } from "../format/time.ts";
 import { State } from "../parts/basics.tsx";
 import type { Column } from "../parts/data-table.tsx";
 import { budgetOf, tightest } from "../state/budgets.ts";
-import { rateWords } from "../state/limits.ts";
+import { briefRates, rateWords } from "../state/limits.ts";
 import type { StatedKey } from "./key-filter.ts";
 import { type KeyAct, keyActions, keyAddress } from "./key-menu.ts";
 import { gravity } from "./key-state.ts";
@@ -55,12 +55,6 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
     sortBy: ({ states: [state] }) => (state === undefined ? null : gravity(state)),
     onPhone: "lead",
   },
-  {
-    id: "project",
-    title: "Project",
-    cell: ({ key: { project } }) => <a href={`/projects/${encodeURIComponent(project)}`}>{nameOfProject(project)}</a>,
-    sortBy: ({ key }) => key.project,
-  },
   spend("day", "Today (UTC)"),
   spend("month", "This month (UTC)"),
   {
@@ -69,7 +63,7 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
     kind: "number",
     cell: ({ key }) => {
       const budget = tightest(key);
-      if (budget === undefined) return <span class="muted">no budget</span>;
+      if (budget === undefined) return <span class="muted">–</span>;
       return (
         <span title={`Of the ${budget.window} budget, the one with the least left`}>
           {Math.floor(budget.share * 100)}% <span class="muted">{budget.window}</span>
@@ -79,12 +73,19 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
     sortBy: ({ key }) => tightest(key)?.share ?? null,
   },
   {
+    id: "project",
+    title: "Project",
+    cell: ({ key: { project } }) => <a href={`/projects/${encodeURIComponent(project)}`}>{nameOfProject(project)}</a>,
+    sortBy: ({ key }) => key.project,
+  },
+  {
     id: "limits",
     title: "Rate limits",
     muted: true,
+    onPhone: "hidden",
     cell: ({ key }) => {
       const words = rateWords(key.limits);
-      return words === "" ? "–" : <span title={words}>{words}</span>;
+      return words === "" ? "–" : <span title={words}>{briefRates(key.limits) || words}</span>;
     },
   },
   {

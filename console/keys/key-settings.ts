@@ -1,4 +1,4 @@
-import type { Key, Project } from "../api/types.ts";
+import type { Key, ListedKey, Project } from "../api/types.ts";
 import { full } from "../format/time.ts";
 import { LIMIT_NAMES, LIMITS } from "../state/limits.ts";
 import type { Group } from "./key-input.ts";
@@ -14,7 +14,7 @@ export interface Setting {
 
 /** What a key inherits from. What cannot be read, or does not exist, is absent. */
 export interface Heritage {
-  parent?: Key | undefined;
+  parent?: ListedKey | undefined;
   project?: Project | undefined;
   /** Sections of the configuration in force. */
   gateway?: { limits?: Record<string, number>; billing?: { unpriced?: string } } | undefined;

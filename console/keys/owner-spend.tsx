@@ -248,7 +248,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
               >
                 {short(total.failures)}
               </Figure>
-              <Figure name="Refused" href={refusedHref} note="before they became calls, at most 7 days back">
+              <Figure name="Refused" href={refusedHref} note="before they became calls; kept for 7 days">
                 {short(refusals.total.requests)}
               </Figure>
             </dl>
@@ -279,7 +279,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
                 />
               </div>
             )}
-            <div class="tops">
+            <div class="tops of-owner">
               <Top
                 title="Models"
                 rows={models.data}

@@ -34,7 +34,7 @@ export const SettingsPanel = ({ item, heritage, onEdit }: Props) => (
               <div key={`${name} ${source}`} class={isOwn ? "own" : undefined}>
                 <dt>{name}</dt>
                 <dd>
-                  {value}
+                  <span>{value}</span>
                   <span class="source">{source}</span>
                 </dd>
               </div>

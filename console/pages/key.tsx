@@ -15,6 +15,7 @@ import type { Heritage } from "../keys/key-settings.ts";
 import { type KeyState, statesOf } from "../keys/key-state.ts";
 import { LastCalls } from "../keys/last-calls.tsx";
 import { OwnerSpend } from "../keys/owner-spend.tsx";
+import { projectAddress } from "../keys/project-menu.ts";
 import { SettingsPanel } from "../keys/settings-panel.tsx";
 import { CopyButton, Empty, PageHead, State } from "../parts/basics.tsx";
 import { CopyLink } from "../parts/copy-link.tsx";
@@ -25,6 +26,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { useData } from "../parts/use-data.ts";
 import { budgetsOf } from "../state/budgets.ts";
+import { forecastOf } from "../state/forecast.ts";
 import { nameOfKey } from "../state/names.ts";
 import { readRange } from "../state/range.ts";
 import { place } from "../state/router.ts";
@@ -58,22 +60,20 @@ async function aroundOf({ id, made_by, project, scopes }: Key, abort: AbortSigna
   };
 }
 
+/** The budgets of the key, of its parent and of its project: each can end its calls. */
 function budgetRows(key: ShownKey, { parent, project }: Heritage): BudgetRow[] {
-  const own = budgetsOf(key).map((budget): BudgetRow => {
-    const found = key.budgets.find(({ window }) => window === budget.window);
-    const forecast = found && {
-      nano_usd: found.forecast_nano_usd,
-      exceeds_at: found.exceeds_at,
-      ends_at: found.ends_at,
-    };
-    return { whose: "this key", budget, forecast };
-  });
-  const of = (whose: string, href: string, spender: Pick<Key, "limits" | "spent_nano_usd"> | undefined) =>
-    spender === undefined ? [] : budgetsOf(spender).map((budget): BudgetRow => ({ whose, href, budget }));
+  const of = (
+    whose: string,
+    href: string | undefined,
+    spender: Pick<Project, "limits" | "spent_nano_usd" | "budgets">,
+  ) =>
+    budgetsOf(spender).map(
+      (budget): BudgetRow => ({ whose, href, budget, forecast: forecastOf(spender.budgets, budget) }),
+    );
   return [
-    ...own,
-    ...of(`parent key ${parent?.name}`, keyAddress(parent?.id ?? ""), parent),
-    ...of(`project ${project?.name}`, `/projects/${encodeURIComponent(project?.id ?? "")}`, project),
+    ...of("this key", undefined, key),
+    ...(parent === undefined ? [] : of(`parent key ${parent.name}`, keyAddress(parent.id), parent)),
+    ...(project === undefined ? [] : of(`project ${project.name}`, projectAddress(project.id), project)),
   ];
 }
 
@@ -88,7 +88,7 @@ const Facts = ({ item, project }: { item: ShownKey; project: Project | undefined
     {item.from === "file" ? (
       <span>from the configuration file: change it there</span>
     ) : (
-      item.created_at !== null && <span>created {full(item.created_at)}</span>
+      item.created_at !== null && <span title={full(item.created_at)}>created {ago(item.created_at)}</span>
     )}
     {item.made_by !== null && (
       <span>

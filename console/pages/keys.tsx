@@ -16,6 +16,7 @@ import {
   type StatedKey,
 } from "../keys/key-filter.ts";
 import type { KeyAct } from "../keys/key-menu.ts";
+import { inOrder } from "../keys/key-order.ts";
 import { statesOf } from "../keys/key-state.ts";
 import { SearchField } from "../keys/search-field.tsx";
 import { Empty, PageHead } from "../parts/basics.tsx";
@@ -133,7 +134,9 @@ export function Keys() {
   const stated = useMemo((): StatedKey[] => {
     const suspended = new Set(known.filter(({ status }) => status === "suspended").map(({ id }) => id));
     const nowMs = Date.now();
-    return (list?.keys ?? []).map((key) => ({ key, states: statesOf(key, suspended.has(key.project), nowMs) }));
+    return inOrder(
+      (list?.keys ?? []).map((key) => ({ key, states: statesOf(key, suspended.has(key.project), nowMs) })),
+    );
   }, [list, projects.data]);
   const state = readStateChoice(query);
   const project = query.get("project") ?? undefined;
@@ -184,8 +187,12 @@ export function Keys() {
                 {shown.length === stated.length
                   ? counted(stated.length, "key")
                   : `${whole(shown.length)} of ${counted(stated.length, "key")}`}
-                {!isComplete &&
-                  (keys.loading ? ". More are being loaded." : ". There are more, which this list does not load.")}{" "}
+                {isComplete
+                  ? "."
+                  : keys.loading
+                    ? "; more are being loaded."
+                    : "; there are more, which this list does not load."}{" "}
+                {query.get("sort") === null && "Those that need attention come first, then those that spend most. "}
                 Today and this month are days and months of UTC, as budgets are.
               </p>
             </>

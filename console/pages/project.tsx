@@ -20,6 +20,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { useData } from "../parts/use-data.ts";
 import { budgetsOf } from "../state/budgets.ts";
+import { forecastOf } from "../state/forecast.ts";
 import { rateWords } from "../state/limits.ts";
 import { nameOfKey } from "../state/names.ts";
 import { readRange } from "../state/range.ts";
@@ -99,7 +100,13 @@ function Shown({ item, reload }: ShownProps) {
         {budgets.length === 0 ? (
           <p class="muted">This project has no budget. Its keys may have their own.</p>
         ) : (
-          <BudgetsPanel rows={budgets.map((budget) => ({ whose: "all its keys together", budget }))} />
+          <BudgetsPanel
+            rows={budgets.map((budget) => ({
+              whose: "all its keys together",
+              budget,
+              forecast: forecastOf(item.budgets, budget),
+            }))}
+          />
         )}
       </section>
       <section class="group">

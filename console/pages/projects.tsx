@@ -15,7 +15,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useData } from "../parts/use-data.ts";
 import { budgetOf, tightest } from "../state/budgets.ts";
-import { rateWords } from "../state/limits.ts";
+import { briefRates, rateWords } from "../state/limits.ts";
 import { place, setQuery } from "../state/router.ts";
 
 const spentIn = (item: Project, window: "day" | "month"): number => item.spent_nano_usd?.[window] ?? 0;
@@ -74,7 +74,7 @@ const columnsOf = ({ keysOf, onEdit }: Options): Column<Project>[] => [
     kind: "number",
     cell: (item) => {
       const budget = tightest(item);
-      if (budget === undefined) return <span class="muted">no budget</span>;
+      if (budget === undefined) return <span class="muted">–</span>;
       return (
         <>
           {Math.floor(budget.share * 100)}% <span class="muted">{budget.window}</span>
@@ -87,9 +87,10 @@ const columnsOf = ({ keysOf, onEdit }: Options): Column<Project>[] => [
     id: "limits",
     title: "Rate limits",
     muted: true,
+    onPhone: "hidden",
     cell: ({ limits }) => {
       const words = rateWords(limits);
-      return words === "" ? "–" : <span title={words}>{words}</span>;
+      return words === "" ? "–" : <span title={words}>{briefRates(limits) || words}</span>;
     },
   },
   {

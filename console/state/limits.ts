@@ -1,3 +1,5 @@
+import { short } from "../format/numbers.ts";
+
 /** The limits of keys and projects, by their names in the Admin API. */
 export const LIMITS = {
   budget_usd_per_day: { name: "Daily budget (USD)", step: "0.01" },
@@ -65,7 +67,7 @@ export function readPatterns(
   return patterns;
 }
 
-/** The limits without a column of their own, in brief: `600 requests/min, 8 concurrent`. */
+/** The limits without a column of their own, `600 requests/min, 8 concurrent`. */
 export function rateWords(limits: Readonly<Record<string, number>>): string {
   const rate = (name: string, words: string): string =>
     limits[name] === undefined ? "" : `${limits[name].toLocaleString("en-US")} ${words}`;
@@ -81,3 +83,16 @@ export function rateWords(limits: Readonly<Record<string, number>>): string {
   ];
   return parts.filter((part) => part !== "").join(", ");
 }
+
+const BRIEF: readonly (readonly [LimitName, string])[] = [
+  ["requests_per_minute", "/min"],
+  ["tokens_per_minute", " tok/min"],
+  ["requests_per_day", "/day"],
+  ["tokens_per_day", " tok/day"],
+  ["concurrent", " at once"],
+  ["sessions", " live"],
+];
+
+/** The same for a narrow column, without money: `600/min, 8 at once`. */
+export const briefRates = (limits: Readonly<Record<string, number>>): string =>
+  BRIEF.flatMap(([name, unit]) => (limits[name] === undefined ? [] : [`${short(limits[name])}${unit}`])).join(", ");

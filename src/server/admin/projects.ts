@@ -16,6 +16,7 @@ import { json } from "../openapi/operation.ts";
 import type { ServerContext } from "../routed-request.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
+import { keyBudgets } from "./keys/key-budgets.ts";
 import { projectOf } from "./project-scope.ts";
 import { PAGE_FIELDS, pageOf } from "./query-fields.ts";
 import { pageAnswer } from "./schemas/answers.ts";
@@ -25,7 +26,7 @@ export const listProjectsRoute = adminRoute({
   method: "GET",
   path: "/api/projects",
   id: "listProjects",
-  summary: "List the projects with their spending, newest first.",
+  summary: "List the projects with their spending and budgets, newest first.",
   roles: ["admin", "viewer", "project"],
   query: PAGE_FIELDS,
   answers: [json(pageAnswer("ProjectList", Project), "Projects that are not deleted.")],
@@ -40,12 +41,13 @@ export const listProjectsRoute = adminRoute({
       query,
       ({ id }) => id,
     );
-    const { byProject } = await spentByOwner(storage, gateway.clock.wallMs());
+    const nowMs = gateway.clock.wallMs();
+    const { byProject } = await spentByOwner(storage, nowMs);
     return {
-      data: data.map((project) => ({
-        ...project,
-        spent_nano_usd: moneyOf(byProject.get(project.id)),
-      })),
+      data: data.map((project) => {
+        const spent = moneyOf(byProject.get(project.id));
+        return { ...project, spent_nano_usd: spent, budgets: keyBudgets(project.limits, spent, nowMs) };
+      }),
       next,
     };
   },

@@ -4,7 +4,9 @@ import { ADMIN_SECRET, AdminHarness } from "../../../../testing/admin-harness.ts
 test("S09: operators are listed by project, without anything of their secrets but the last characters", async () => {
   const admin = await AdminHarness.start();
   const asAdmin = { secret: ADMIN_SECRET };
+  await admin.ask("POST", "/api/projects", { ...asAdmin, body: { id: "default" } });
   const secret = await admin.operator("project", "default");
+  await admin.clock.pass(1_000);
   await admin.operator("viewer");
   const { json, text } = await admin.ask("GET", "/api/operators", asAdmin);
   const all = json["data"] as { role: string; project: string | null; hint: string; revoked_at: string | null }[];

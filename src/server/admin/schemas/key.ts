@@ -88,7 +88,7 @@ export const RotationRequest = Type.Object(
   { title: "RotationRequest" },
 );
 
-const KeyBudget = Type.Object(
+export const KeyBudget = Type.Object(
   {
     window: Type.Enum([...BUDGET_WINDOWS]),
     limit_nano_usd: Type.Integer(),

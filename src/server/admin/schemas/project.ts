@@ -4,6 +4,7 @@ import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
+import { KeyBudget } from "./key.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
 import { SpentMoney } from "./spent.ts";
 
@@ -35,6 +36,9 @@ export const Project = Type.Object(
     billing: Billing,
     created_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(SpentMoney),
+    budgets: Type.Optional(
+      Type.Array(KeyBudget, { description: "Of the project itself; in lists, as is `spent_nano_usd`." }),
+    ),
   },
   { title: "Project" },
 );
