@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { findSession, session } from "./api/client.ts";
 import { outage, probe, recoveries } from "./connection/connection.ts";
 import { OutageBanner } from "./connection/outage-banner.tsx";
+import { WaitingForGateway } from "./connection/waiting.tsx";
 import { Login } from "./pages/login.tsx";
 import { Empty, Problem, Waiting } from "./parts/basics.tsx";
 import { Shell } from "./parts/shell.tsx";
@@ -104,6 +105,7 @@ export function App() {
   return (
     <>
       <OutageBanner />
+      {session.value === undefined && <WaitingForGateway />}
       {session.value === null && <Login />}
       {session.value && (
         <Shell>

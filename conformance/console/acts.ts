@@ -163,7 +163,7 @@ export function actAtConsole(visit: () => Visit): void {
       await row.getByRole("button", { name: /^Retry now: provider\.down/ }).waitFor();
       expect(await watched.accessibility()).toEqual([]);
       await watched.visit("/audit?act=alerts.deliver");
-      await page.getByText("sent an alert again to").first().waitFor();
+      await page.locator(".acts-list").getByText("sent an alert again to").first().waitFor();
     });
 
     test("without webhooks, the alerts page shows how to add one", async () => {
@@ -284,7 +284,7 @@ export function actAtConsole(visit: () => Visit): void {
         await page.locator(".bodies").screenshot({ path, animations: "disabled" });
       }
       await watched.visit("/audit");
-      await page.getByText("read the captured bodies of the call").first().waitFor();
+      await page.locator(".acts-list").getByText("read the captured bodies of the call").first().waitFor();
     });
 
     test("0074: shows images and audio of captured bodies; data that only claims to be an image stays text", async () => {
@@ -373,6 +373,7 @@ export function actAtConsole(visit: () => Visit): void {
       await other.page.goto(gateway.url);
       await other.page.getByLabel(/operator secret/).fill(gateway.projectSecret);
       await other.page.keyboard.press("Enter");
+      await other.page.getByRole("link", { name: "Calls" }).click();
       await other.page.getByRole("link", { name: "Bodies" }).click();
       const find = async (receipt: string) => {
         await other.page.getByLabel("Receipt").fill(receipt);

@@ -51,13 +51,15 @@ function judge(response: Response): void {
   else answered();
 }
 
+/** A probe that ends in an error of the gateway itself says nothing about the session, so the outage goes on. */
+const judgeProbe = (response: Response): void =>
+  response.status >= 500 && !isOfProxy(response) ? silent(`It answers ${response.status}.`) : judge(response);
+
 /** Asks the gateway whether it is there. Probes that would run at the same time are one. */
 export function probe(): Promise<void> {
   probing ??= fetch(PROBED, { cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) })
-    .then(
-      (response) => (response.status >= 500 ? silent(`It answers ${response.status}.`) : judge(response)),
-      (thrown: unknown) =>
-        silent(thrown instanceof Error && thrown.name === "TimeoutError" ? NO_ANSWER : NO_CONNECTION),
+    .then(judgeProbe, (thrown: unknown) =>
+      silent(thrown instanceof Error && thrown.name === "TimeoutError" ? NO_ANSWER : NO_CONNECTION),
     )
     .finally(() => {
       probing = undefined;

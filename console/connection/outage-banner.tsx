@@ -1,3 +1,4 @@
+import { session } from "../api/client.ts";
 import { clockTime } from "../format/time.ts";
 import { outage, probe } from "./connection.ts";
 
@@ -11,7 +12,7 @@ export function OutageBanner() {
           <span class="state bad">no answer</span>
           <span>
             The gateway has not answered since {clockTime(away.sinceMs)}. {away.why} This page tries again by itself.
-            You stay logged in, and what you entered is kept.
+            {session.value && " You stay logged in, and what you entered is kept."}
           </span>
           <button type="button" onClick={() => void probe()}>
             Try now

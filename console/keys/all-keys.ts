@@ -12,7 +12,7 @@ export interface KeyList {
 }
 
 /** Every key, page after page. `onPart` gets what has arrived so far, so that the first keys are shown at once. */
-export async function allKeys(abort: AbortSignal, onPart?: (list: KeyList) => void): Promise<KeyList> {
+export async function allKeys(abort?: AbortSignal, onPart?: (list: KeyList) => void): Promise<KeyList> {
   const keys: ListedKey[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages++) {

@@ -215,7 +215,7 @@ export function GroupFields({ group, item }: { group: Group; item: Key | undefin
     case "general":
       return <General item={item} />;
     case "limits":
-      return <LimitFields limits={item?.limits ?? {}} legend="Empty: no limit of its own" />;
+      return <LimitFields limits={item?.limits ?? {}} legend="Limits and budgets (empty: none of its own)" />;
     case "access":
       return <Access item={item} />;
     case "data":

@@ -34,7 +34,18 @@ async function membersOf(project: string, abort: AbortSignal): Promise<Member[]>
   ];
 }
 
-/** The operators of one project, and the people whose tokens call for it. Nothing if there are none. */
+/** Operators of one project do not see the other operators. */
+const NoMembers = ({ project }: { project: string }) =>
+  session.value?.role === "project" ? (
+    <p class="muted">No subject of tokens has called for this project.</p>
+  ) : (
+    <p class="muted">
+      No operator of this project, and no subject of tokens. To add an operator, run{" "}
+      <code>trivium operators create NAME --role project --project {project}</code>.
+    </p>
+  );
+
+/** The operators of one project, and the people whose tokens call for it. */
 export function Members({ project }: { project: string }) {
   const loaded = useData(project, (abort) => membersOf(project, abort));
   return (
@@ -43,10 +54,7 @@ export function Members({ project }: { project: string }) {
       <Loaded of={loaded} rows={2}>
         {(members) =>
           members.length === 0 ? (
-            <p class="muted">
-              No operator of this project, and no subject of tokens. To add an operator, run{" "}
-              <code>trivium operators create NAME --role project --project {project}</code>.
-            </p>
+            <NoMembers project={project} />
           ) : (
             <DataTable
               label="Members"

@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface MenuItem {
   name: string;
@@ -11,6 +11,9 @@ export interface MenuItem {
 export function RowMenu({ id, of, items }: { id: string; of: string; items: readonly MenuItem[] }) {
   const [isOpen, setOpen] = useState(false);
   const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    if (isOpen) list.current?.querySelector<HTMLElement>("a, button")?.focus();
+  }, [isOpen]);
   const close = () => list.current?.hidePopover();
   const move = (event: KeyboardEvent) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -32,11 +35,7 @@ export function RowMenu({ id, of, items }: { id: string; of: string; items: read
         class="row-menu"
         aria-label={`Actions for ${of}`}
         onKeyDown={move}
-        onToggle={(event) => {
-          const opens = event.newState === "open";
-          setOpen(opens);
-          if (opens) requestAnimationFrame(() => list.current?.querySelector<HTMLElement>("a, button")?.focus());
-        }}
+        onToggle={(event) => setOpen(event.newState === "open")}
       >
         {isOpen &&
           items.map(({ name, href, onClick, danger }) => (

@@ -46,11 +46,8 @@ function Chips() {
   );
 }
 
-/** The actors and objects of the acts that are shown, as suggestions. Any other can be typed. */
-function Filters({ acts }: { acts: readonly Act[] }) {
+function Filters() {
   const { query } = place.value;
-  const actors = [...new Set(acts.map(({ who }) => who))].sort();
-  const objects = [...new Map(acts.map(({ target }) => [target, nameOfKey(target)]))];
   const change = (name: string) => (event: { currentTarget: { value: string } }) =>
     setQuery({ [name]: event.currentTarget.value.trim(), after: undefined });
   return (
@@ -86,6 +83,16 @@ function Filters({ acts }: { acts: readonly Act[] }) {
           onChange={change("target")}
         />
       </label>
+    </div>
+  );
+}
+
+/** The actors and objects of the acts that are shown, as suggestions. Any other can be typed. */
+function Suggestions({ acts }: { acts: readonly Act[] }) {
+  const actors = [...new Set(acts.map(({ who }) => who))].sort();
+  const objects = [...new Map(acts.map(({ target }) => [target, nameOfKey(target)]))];
+  return (
+    <>
       <datalist id="actors">
         {actors.map((who) => (
           <option key={who} value={who} />
@@ -98,7 +105,7 @@ function Filters({ acts }: { acts: readonly Act[] }) {
           </option>
         ))}
       </datalist>
-    </div>
+    </>
   );
 }
 
@@ -117,7 +124,7 @@ export function Audit() {
         <RangeChoice range={range} />
         <CopyLink usual="30d" />
       </PageHead>
-      <Filters acts={loaded.data?.data ?? []} />
+      <Filters />
       <Chips />
       <Loaded of={loaded} rows={12}>
         {(page) =>
@@ -145,6 +152,7 @@ export function Audit() {
           )
         }
       </Loaded>
+      <Suggestions acts={loaded.data?.data ?? []} />
     </>
   );
 }

@@ -77,7 +77,7 @@ function budgetRows(key: ShownKey, { parent, project }: Heritage): BudgetRow[] {
   ];
 }
 
-const Facts = ({ item, project }: { item: ShownKey; project: Project | undefined }) => (
+const Facts = ({ item, heritage: { project, parent } }: { item: ShownKey; heritage: Heritage }) => (
   <p class="lead key-lead muted">
     <span>
       …<code>{item.hint}</code>
@@ -92,7 +92,7 @@ const Facts = ({ item, project }: { item: ShownKey; project: Project | undefined
     )}
     {item.made_by !== null && (
       <span>
-        made by the key <a href={keyAddress(item.made_by)}>{nameOfKey(item.made_by)}</a>
+        made by the key <a href={keyAddress(item.made_by)}>{parent?.name ?? nameOfKey(item.made_by)}</a>
       </span>
     )}
     <span title={item.last_used_at === null ? undefined : full(item.last_used_at)}>
@@ -216,7 +216,7 @@ function Shown({ item, around, reload }: ShownProps) {
       </PageHead>
       <div class="key-state">
         {state && <State kind={state.kind}>{state.text}</State>}
-        <Facts item={item} project={around?.project} />
+        <Facts item={item} heritage={heritage} />
       </div>
       <Reasons states={states} />
       <section class="group">

@@ -7,6 +7,7 @@ import { BudgetsPanel } from "../keys/budgets-panel.tsx";
 import { useEscapeTo } from "../keys/escape.ts";
 import { keyColumns } from "../keys/key-columns.tsx";
 import { keyAddress } from "../keys/key-menu.ts";
+import { inOrder } from "../keys/key-order.ts";
 import { statesOf } from "../keys/key-state.ts";
 import { Members } from "../keys/members.tsx";
 import { OwnerSpend } from "../keys/owner-spend.tsx";
@@ -37,7 +38,7 @@ const Keys = ({ list, project }: { list: KeyList; project: Project }) => {
       <DataTable
         label="Keys of this project"
         class="keys"
-        rows={keys.map((key) => ({ key, states: statesOf(key, isSuspended, nowMs) }))}
+        rows={inOrder(keys.map((key) => ({ key, states: statesOf(key, isSuspended, nowMs) })))}
         keyOf={({ key }) => key.id}
         columns={columns.filter(({ id }) => id !== "project" && id !== "acts")}
         addressOf={({ key }) => keyAddress(key.id)}
