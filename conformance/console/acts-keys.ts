@@ -58,7 +58,7 @@ export function actOnKeys(visit: () => Visit): void {
       return { context, other: other.page };
     };
 
-    test("O6: every key has one line of the same height, and a long name pushes no action out", async () => {
+    test("every key has one line of the same height, and a long name pushes no action out", async () => {
       await watched.visit("/keys?state=all");
       const rows = page.locator("table.keys tbody tr");
       await rows.first().waitFor();
@@ -319,7 +319,7 @@ export function actOnKeys(visit: () => Visit): void {
       await page.getByText("search chat").first().waitFor();
     });
 
-    test("O6: an outage is not a logout: a banner says since when, what was typed stays, and the page recovers by itself", async () => {
+    test("an outage is not a logout: a banner says since when, what was typed stays, and the page recovers by itself", async () => {
       const { context, other } = await loggedIn();
       try {
         await other.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Keys" }).click();
