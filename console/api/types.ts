@@ -15,13 +15,13 @@ export type { OperatorItem } from "../../src/server/admin/schemas/operator.ts";
 export type { Overview } from "../../src/server/admin/schemas/overview.ts";
 export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";
 export type { Project } from "../../src/server/admin/schemas/project.ts";
-export type { ProviderHealth } from "../../src/server/admin/schemas/provider.ts";
+export type { ProviderHealth, ProvidersAnswer } from "../../src/server/admin/schemas/provider.ts";
 export type { CheckedProvider, ProviderForms } from "../../src/server/admin/schemas/provider-form.ts";
 export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.ts";
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
 export type { LoginWays, OpenSession, Session } from "../../src/server/admin/schemas/session.ts";
 export type { TokenSubject } from "../../src/server/admin/schemas/subject.ts";
-export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
+export type { UsageAmounts, UsageAnswer, UsageRow } from "../../src/server/admin/schemas/usage.ts";
 
 /** One page of a list. */
 export interface Page<Item> {

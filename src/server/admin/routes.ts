@@ -51,7 +51,7 @@ import {
 import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers/list-providers.ts";
-import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
+import { listReceiptsRoute, showReceiptRoute } from "./receipts/receipt-routes.ts";
 import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
 import { exportUsage, showUsage } from "./usage.ts";
