@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import type { Act } from "../api/types.ts";
 import { full, when } from "../format/time.ts";
-import { addressOfObject, hasDetails, sentenceOf } from "../state/audit-words.ts";
-import { changesOf } from "../state/changes.ts";
+import { addressOfObject, fieldsChanged, sentenceOf } from "../state/audit-words.ts";
 import { nameOfKey } from "../state/names.ts";
+
+const isNothing = (shown: string | undefined): boolean => shown === undefined || shown === "null";
 
 /** The fields that an act changed, each before and after. */
 const Details = ({ act }: { act: Act }) => (
@@ -16,11 +17,11 @@ const Details = ({ act }: { act: Act }) => (
       </tr>
     </thead>
     <tbody>
-      {changesOf(act.before, act.after).map(({ name, before, after }) => (
+      {fieldsChanged(act).map(({ name, before, after }) => (
         <tr key={name}>
           <th scope="row">{name}</th>
-          <td>{before === undefined ? <span class="muted">–</span> : <del>{before}</del>}</td>
-          <td>{after === undefined ? <span class="muted">–</span> : <ins>{after}</ins>}</td>
+          <td>{isNothing(before) ? <span class="muted">–</span> : <del>{before}</del>}</td>
+          <td>{isNothing(after) ? <span class="muted">–</span> : <ins>{after}</ins>}</td>
         </tr>
       ))}
     </tbody>
@@ -42,7 +43,7 @@ function OneAct({ act }: { act: Act }) {
         {after}
       </p>
       <span class="muted small address">{act.address ?? ""}</span>
-      {hasDetails(act) ? (
+      {fieldsChanged(act).length > 0 ? (
         <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Hide" : "Details"}
         </button>

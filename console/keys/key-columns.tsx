@@ -75,7 +75,11 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
   {
     id: "project",
     title: "Project",
-    cell: ({ key: { project } }) => <a href={`/projects/${encodeURIComponent(project)}`}>{nameOfProject(project)}</a>,
+    cell: ({ key: { project } }) => (
+      <a class="cut" href={`/projects/${encodeURIComponent(project)}`} title={nameOfProject(project)}>
+        {nameOfProject(project)}
+      </a>
+    ),
     sortBy: ({ key }) => key.project,
   },
   {
@@ -85,7 +89,13 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
     onPhone: "hidden",
     cell: ({ key }) => {
       const words = rateWords(key.limits);
-      return words === "" ? "–" : <span title={words}>{briefRates(key.limits) || words}</span>;
+      return words === "" ? (
+        "–"
+      ) : (
+        <span class="cut" title={words}>
+          {briefRates(key.limits) || words}
+        </span>
+      );
     },
   },
   {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Act } from "../api/types.ts";
-import { addressOfObject, hasDetails, sentenceOf } from "./audit-words.ts";
+import { addressOfObject, fieldsChanged, sentenceOf } from "./audit-words.ts";
 
 const ACT: Act = {
   id: "act_1",
@@ -56,7 +56,11 @@ describe("a sentence for each act", () => {
     expect(addressOfObject({ ...ACT, act: "thing.invented" })).toBeUndefined();
   });
 
-  test("only acts with fields have details", () => {
-    expect([hasDetails(ACT), hasDetails({ ...ACT, after: { name: "a" } })]).toEqual([false, true]);
+  test("the name of what was revoked is not a change, and a new name is", () => {
+    const names = (act: Partial<Act>) => fieldsChanged({ ...ACT, ...act }).map(({ name }) => name);
+    expect(names({})).toEqual([]);
+    const revoked = { before: { name: "a", revoked_at: null }, after: { revoked_at: "2026-11-18T12:00:00.000Z" } };
+    expect(names({ act: "key.revoke", ...revoked })).toEqual(["revoked_at"]);
+    expect(names({ before: { name: "a" }, after: { name: "b" } })).toEqual(["name"]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Act } from "../api/types.ts";
-import { changesOf } from "./changes.ts";
+import { type Change, changesOf } from "./changes.ts";
 
 /** What each act is, as a verb; `{}` is the object. */
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -122,5 +122,8 @@ export function addressOfObject({ act, target }: Act): string | undefined {
   return undefined;
 }
 
-/** Whether there is something to open: creations and changes have fields. */
-export const hasDetails = ({ before, after }: Act): boolean => changesOf(before, after).length > 0;
+/** What an act changed. The name that a revocation or an end has is what it was about, not a change. */
+export const fieldsChanged = ({ act, before, after }: Act): Change[] =>
+  changesOf(before, after).filter(
+    ({ name, after: now }) => act.endsWith(".update") || now !== undefined || (name !== "name" && name !== "operator"),
+  );
