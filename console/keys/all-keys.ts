@@ -1,8 +1,10 @@
 import { ask } from "../api/client.ts";
 import type { ListedKey, Page } from "../api/types.ts";
 
+/** The first page is small, because it is what appears first. */
+const FIRST_SIZE = 100;
 const PAGE_SIZE = 500;
-/** More keys are not loaded: the list says so, and the search is on the server's side of what is shown. */
+/** More keys are not loaded, and the list says so. */
 const MOST_PAGES = 40;
 
 export interface KeyList {
@@ -16,7 +18,7 @@ export async function allKeys(abort?: AbortSignal, onPart?: (list: KeyList) => v
   const keys: ListedKey[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const page = await ask<Page<ListedKey>>("/api/keys", { limit: PAGE_SIZE, after }, abort);
+    const page = await ask<Page<ListedKey>>("/api/keys", { limit: pages === 0 ? FIRST_SIZE : PAGE_SIZE, after }, abort);
     keys.push(...page.data);
     if (page.next === null) return { keys, isComplete: true };
     after = page.next;

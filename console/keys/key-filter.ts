@@ -37,8 +37,12 @@ export const readStateChoice = (query: URLSearchParams): StateChoice => {
 };
 
 /** The texts of a key that a search looks at, in lower case. */
-const textOf = ({ id, name, hint, project, tags, models }: ListedKey): string =>
-  [id, name, hint, project, ...tags, ...models].join("\n").toLowerCase();
+const textOf = ({ name, hint, project, tags, models }: ListedKey): string =>
+  [name, hint, project, ...tags, ...models].join("\n").toLowerCase();
+
+/** An ID is found by its beginning only: every short number is in the middle of some. */
+const isFound = (word: string, { key }: StatedKey, text: string): boolean =>
+  text.includes(word) || key.id.toLowerCase().startsWith(word);
 
 export interface KeyFilter {
   text: string;
@@ -53,8 +57,8 @@ export function filterKeys(keys: readonly StatedKey[], { text, project, state }:
     if (project !== undefined && one.key.project !== project) return false;
     if (!isIn(one, state)) return false;
     if (words.length === 0) return true;
-    const found = textOf(one.key);
-    return words.every((word) => found.includes(word));
+    const of = textOf(one.key);
+    return words.every((word) => isFound(word, one, of));
   });
 }
 

@@ -98,9 +98,13 @@ function routing(form: FormData, item: Key | undefined): Body {
   return changes.length === 0 ? {} : { routing: Object.fromEntries(changes) };
 }
 
+/** Only limits that differ are sent, so that two people who change different ones do not undo each other. */
+const changedLimits = (form: FormData, before: Readonly<Record<string, number>>): Body =>
+  Object.fromEntries(Object.entries(readLimits(form, before)).filter(([name, value]) => value !== before[name]));
+
 const READERS: Readonly<Record<Group, (form: FormData, item: Key | undefined) => Body>> = {
   general,
-  limits: (form, item) => ({ limits: readLimits(form, item?.limits) }),
+  limits: (form, item) => ({ limits: changedLimits(form, item?.limits ?? {}) }),
   access,
   data,
   routing,

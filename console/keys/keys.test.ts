@@ -146,6 +146,8 @@ describe("the list of keys", () => {
     expect(found("research")).toEqual(["key_b"]);
     expect(found("<img")).toEqual(["key_d"]);
     expect(found("billing search")).toEqual([]);
+    expect(found("key_b")).toEqual(["key_b"]);
+    expect(found("y_b")).toEqual([]);
   });
 
   test("leaves out keys that have ended unless they are asked for; an unknown state is no state", () => {
@@ -186,6 +188,14 @@ describe("what is sent when a key is created or changed", () => {
     });
     expect(keyInput(form({ hedge: "", max_attempts: "2", fallback: "no" }), ["routing"], key)).toEqual({
       routing: { fallback: false, hedge: null, max_attempts: 2 },
+    });
+  });
+
+  test("of the limits only those that differ are sent, so that two people do not undo each other", () => {
+    const key = { ...KEY, limits: { requests_per_minute: 60, concurrent: 4, tokens_per_day: 9 } };
+    const fields = { requests_per_minute: "60", concurrent: "", tokens_per_day: "10", budget_usd_total: "1.5" };
+    expect(keyInput(form(fields), ["limits"], key)).toEqual({
+      limits: { concurrent: null, tokens_per_day: 10, budget_usd_total: 1.5 },
     });
   });
 

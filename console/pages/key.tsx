@@ -25,6 +25,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { useData } from "../parts/use-data.ts";
+import { actorOf } from "../state/audit-words.ts";
 import { budgetsOf } from "../state/budgets.ts";
 import { forecastOf } from "../state/forecast.ts";
 import { nameOfKey } from "../state/names.ts";
@@ -33,6 +34,8 @@ import { place } from "../state/router.ts";
 
 interface Around extends Heritage {
   children: readonly ListedKey[];
+  /** What the audit log says of its creation. */
+  created: Act | undefined;
 }
 
 interface Config {
@@ -46,17 +49,21 @@ const oneKey = (id: string, abort: AbortSignal) =>
 async function aroundOf({ id, made_by, project, scopes }: Key, abort: AbortSignal): Promise<Around> {
   const left = () => undefined;
   const isOperator = session.value?.role !== "project";
-  const [parent, projects, gateway, keys] = await Promise.all([
+  const [parent, projects, gateway, keys, acts] = await Promise.all([
     made_by === null ? undefined : oneKey(made_by, abort).catch(left),
     ask<Page<Project>>("/api/projects", { limit: 500 }, abort).catch(left),
     isOperator ? ask<Config>("/api/config", {}, abort).catch(left) : undefined,
     scopes.includes("keys:create") ? allKeys(abort).catch(left) : undefined,
+    isOperator
+      ? ask<Page<Act>>("/api/audit", { target: id, act: "key.create", limit: 1 }, abort).catch(left)
+      : undefined,
   ]);
   return {
     parent: parent?.data,
     project: projects?.data.find((one) => one.id === project),
     gateway: gateway?.data.values,
     children: keys?.keys.filter((key) => key.made_by === id) ?? [],
+    created: acts?.data[0],
   };
 }
 
@@ -77,22 +84,27 @@ function budgetRows(key: ShownKey, { parent, project }: Heritage): BudgetRow[] {
   ];
 }
 
-const Facts = ({ item, heritage: { project, parent } }: { item: ShownKey; heritage: Heritage }) => (
+const Facts = ({ item, around }: { item: ShownKey; around: Around | undefined }) => (
   <p class="lead key-lead muted">
     <span>
       …<code>{item.hint}</code>
     </span>
     <span>
-      project <a href={`/projects/${encodeURIComponent(item.project)}`}>{project?.name ?? item.project}</a>
+      project <a href={`/projects/${encodeURIComponent(item.project)}`}>{around?.project?.name ?? item.project}</a>
     </span>
     {item.from === "file" ? (
       <span>from the configuration file: change it there</span>
     ) : (
-      item.created_at !== null && <span title={full(item.created_at)}>created {ago(item.created_at)}</span>
+      item.created_at !== null && (
+        <span title={full(item.created_at)}>
+          created {ago(item.created_at)}
+          {around?.created !== undefined && item.made_by === null && ` by ${actorOf(around.created.who, nameOfKey)}`}
+        </span>
+      )
     )}
     {item.made_by !== null && (
       <span>
-        made by the key <a href={keyAddress(item.made_by)}>{parent?.name ?? nameOfKey(item.made_by)}</a>
+        made by the key <a href={keyAddress(item.made_by)}>{around?.parent?.name ?? nameOfKey(item.made_by)}</a>
       </span>
     )}
     <span title={item.last_used_at === null ? undefined : full(item.last_used_at)}>
@@ -216,7 +228,7 @@ function Shown({ item, around, reload }: ShownProps) {
       </PageHead>
       <div class="key-state">
         {state && <State kind={state.kind}>{state.text}</State>}
-        <Facts item={item} heritage={heritage} />
+        <Facts item={item} around={around} />
       </div>
       <Reasons states={states} />
       <section class="group">
