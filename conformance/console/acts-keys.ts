@@ -347,6 +347,15 @@ export function actOnKeys(visit: () => Visit): void {
         await other.unrouteAll();
         await other.locator("table.keys tbody tr").first().waitFor();
 
+        // Also if the gateway answers, but cannot say whether there is a session.
+        const away = { error: { message: "The storage does not answer.", code: "storage_away" } };
+        await other.route("**/api/**", (route) => route.fulfill({ status: 503, json: away }));
+        await other.reload();
+        await other.getByText("It answers 503").waitFor();
+        expect(await other.getByLabel(/operator secret/).count()).toBe(0);
+        await other.unrouteAll();
+        await other.locator("table.keys tbody tr").first().waitFor();
+
         // Only a 401 ends the session.
         await other.route("**/api/**", (route) =>
           route.fulfill({ status: 401, json: { error: { message: "The session has ended.", code: "no_session" } } }),

@@ -175,7 +175,7 @@ function Why({ outcomes, refusals, hrefOf, refusedHref }: WhyProps) {
           {refusals.data.slice(0, MOST_TOPS).map(({ group, requests }) => (
             <tr key={`refused ${group}`}>
               <th scope="row">
-                <a href={refusedHref}>{words(group)}</a>
+                <a href={`${refusedHref}&reason=${encodeURIComponent(group)}`}>{words(group)}</a>
               </th>
               <td class="muted">refused request</td>
               <td class="number">{short(requests)}</td>
