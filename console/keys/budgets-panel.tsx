@@ -64,13 +64,18 @@ export const BudgetsPanel = ({ rows }: { rows: readonly BudgetRow[] }) => (
       { id: "share", title: "Share", kind: "number", cell: ({ budget }) => `${Math.floor(budget.share * 100)}%` },
       {
         id: "forecast",
-        title: "At this rate, at the end",
+        title: "Forecast",
         kind: "number",
-        cell: ({ forecast }) => (forecast?.nano_usd == null ? "–" : money(forecast.nano_usd)),
+        cell: ({ forecast }) =>
+          forecast?.nano_usd == null ? (
+            "–"
+          ) : (
+            <span title="What will be spent by the end if it goes on at this rate">{money(forecast.nano_usd)}</span>
+          ),
       },
       {
         id: "ends",
-        title: "Used up, or begins anew (UTC)",
+        title: "Ends (UTC)",
         cell: ({ forecast }) =>
           forecast?.exceeds_at != null ? (
             <span title={full(forecast.exceeds_at)}>used up {ago(forecast.exceeds_at)}</span>

@@ -1,6 +1,6 @@
 import type { ListedKey } from "../api/types.ts";
 import { full } from "../format/time.ts";
-import { NEAR, tightest, WINDOW_NAMES } from "../state/budgets.ts";
+import { BUDGET_KINDS, NEAR, tightest } from "../state/budgets.ts";
 
 /** What can be said of a key, the gravest first. */
 const STATES = [
@@ -61,16 +61,16 @@ export function statesOf(key: Stated, isSuspended: boolean, nowMs: number): KeyS
     states.push({ name: "suspended", kind: "bad", text: "project suspended", why: "Its project is suspended." });
   const budget = tightest(key);
   if (budget !== undefined && budget.share >= 1) {
-    const why = `The budget ${WINDOW_NAMES[budget.window]} is used up: calls are refused.`;
+    const why = `The ${BUDGET_KINDS[budget.window]} budget is used up: calls are refused.`;
     states.push({ name: "used up", kind: "bad", text: "budget used up", why });
   } else if (budget !== undefined && budget.share >= NEAR) {
     const used = `${Math.floor(budget.share * 100)}%`;
-    const why = `${used} of the budget ${WINDOW_NAMES[budget.window]} is used.`;
+    const why = `${used} of the ${BUDGET_KINDS[budget.window]} budget is used.`;
     states.push({ name: "near budget", kind: "warn", text: `${used} of budget`, why });
   }
   const ending = budget !== undefined && budget.share >= NEAR ? undefined : firstToEnd(key);
   if (ending !== undefined) {
-    const why = `At this rate the budget ${WINDOW_NAMES[ending.window]} is used up on ${full(ending.exceeds_at ?? 0)}.`;
+    const why = `At this rate the ${BUDGET_KINDS[ending.window]} budget is used up on ${full(ending.exceeds_at ?? 0)}.`;
     const text = `budget ends in ${within(Date.parse(ending.exceeds_at ?? "") - nowMs)}`;
     states.push({ name: "will end", kind: "warn", text, why });
   }

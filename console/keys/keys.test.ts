@@ -83,7 +83,7 @@ describe("the state of a key", () => {
       NOW_MS,
     );
     expect(state).toMatchObject({ name: "near budget", kind: "warn", text: "99% of budget" });
-    expect(state?.why).toContain("this week");
+    expect(state?.why).toContain("weekly budget");
     expect(names({ limits: { budget_usd_per_week: 10 }, spent_nano_usd: { ...spent, week: 10 * NANO } })).toEqual([
       "used up",
     ]);

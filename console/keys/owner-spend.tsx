@@ -244,7 +244,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
               <Figure
                 name="Failed"
                 href={hrefOf({ outcome: "failed" })}
-                note={`${percent(total.failures, total.calls)} of calls`}
+                note={total.calls === 0 ? "–" : `${percent(total.failures, total.calls)} of calls`}
               >
                 {short(total.failures)}
               </Figure>

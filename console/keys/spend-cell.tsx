@@ -1,5 +1,5 @@
 import { money } from "../format/money.ts";
-import { type Budget, NEAR, WINDOW_NAMES } from "../state/budgets.ts";
+import { BUDGET_KINDS, type Budget, NEAR } from "../state/budgets.ts";
 
 /** The used part of a budget as a bar. Its words are for screen readers; the figures are beside it. */
 export const BudgetBar = ({ budget: { share, window } }: { budget: Budget }) => (
@@ -8,7 +8,7 @@ export const BudgetBar = ({ budget: { share, window } }: { budget: Budget }) => 
     min={0}
     max={1}
     value={Math.min(1, share)}
-    aria-label={`${Math.round(share * 100)}% of the budget ${WINDOW_NAMES[window]}`}
+    aria-label={`${Math.round(share * 100)}% of the ${BUDGET_KINDS[window]} budget`}
   />
 );
 

@@ -28,6 +28,15 @@ export const WINDOW_NAMES: Readonly<Record<Window, string>> = {
   total: "in total",
 };
 
+/** As in "the monthly budget". */
+export const BUDGET_KINDS: Readonly<Record<Window, string>> = {
+  day: "daily",
+  week: "weekly",
+  month: "monthly",
+  quarter: "quarterly",
+  total: "total",
+};
+
 const NANO = 1_000_000_000;
 /** From this share on, a budget is about to end. */
 export const NEAR = 0.8;
