@@ -4,7 +4,9 @@ import { State } from "../parts/basics.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { type Budget, NEAR, WINDOW_NAMES } from "../state/budgets.ts";
 import type { Forecast } from "../state/forecast.ts";
-import { BudgetBar } from "./spend-cell.tsx";
+import { callsOfWindow } from "./calls-of-window.ts";
+import type { Owner } from "./owner-spend.tsx";
+import { SpendCell } from "./spend-cell.tsx";
 
 /** A budget that calls count against, and whose it is. */
 export interface BudgetRow {
@@ -12,6 +14,8 @@ export interface BudgetRow {
   whose: string;
   href?: string | undefined;
   budget: Budget;
+  /** Whose calls count against it. */
+  owner: Owner;
   /** As the API says; absent where it says nothing. */
   forecast: Forecast | undefined;
 }
@@ -54,11 +58,8 @@ export const BudgetsPanel = ({ rows }: { rows: readonly BudgetRow[] }) => (
         id: "used",
         title: "Used",
         kind: "number",
-        cell: ({ budget }) => (
-          <span class="spend-cell">
-            {money(budget.spent)} <span class="muted">/ {money(budget.limit)}</span>
-            <BudgetBar budget={budget} />
-          </span>
+        cell: ({ budget, owner }) => (
+          <SpendCell spent={budget.spent} budget={budget} href={callsOfWindow(owner, budget.window)} />
         ),
       },
       { id: "share", title: "Share", kind: "number", cell: ({ budget }) => `${Math.floor(budget.share * 100)}%` },

@@ -4,6 +4,7 @@ import { State } from "../parts/basics.tsx";
 import type { Column } from "../parts/data-table.tsx";
 import { budgetOf, tightest } from "../state/budgets.ts";
 import { briefRates, rateWords } from "../state/limits.ts";
+import { callsOfWindow } from "./calls-of-window.ts";
 import type { StatedKey } from "./key-filter.ts";
 import { type KeyAct, keyActions, keyAddress } from "./key-menu.ts";
 import { gravity } from "./key-state.ts";
@@ -16,7 +17,13 @@ const spend = (window: "day" | "month", title: string): Column<StatedKey> => ({
   id: window,
   title,
   kind: "number",
-  cell: ({ key }) => <SpendCell spent={spentIn(key, window)} budget={budgetOf(key, window)} />,
+  cell: ({ key }) => (
+    <SpendCell
+      spent={spentIn(key, window)}
+      budget={budgetOf(key, window)}
+      href={callsOfWindow({ key: key.id }, window)}
+    />
+  ),
   sortBy: ({ key }) => spentIn(key, window),
 });
 

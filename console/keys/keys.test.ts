@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ListedKey, Project } from "../api/types.ts";
+import { windowStart } from "../state/budgets.ts";
 import { filterKeys, readStateChoice, type StatedKey } from "./key-filter.ts";
 import { GROUPS, keyInput } from "./key-input.ts";
 import { inOrder } from "./key-order.ts";
@@ -122,6 +123,17 @@ describe("the state of a key", () => {
       "active",
     ]);
   });
+});
+
+test("windows begin as budgets do: in UTC, weeks on Monday, quarters in January, April, July and October", () => {
+  const starts = (at: string) =>
+    (["day", "week", "month", "quarter"] as const).map((window) =>
+      windowStart(window, Date.parse(at))?.toISOString().slice(0, 10),
+    );
+  expect(starts("2026-11-18T23:59:59Z")).toEqual(["2026-11-18", "2026-11-16", "2026-11-01", "2026-10-01"]);
+  // A Sunday at the turn of the year.
+  expect(starts("2023-01-01T00:00:00Z")).toEqual(["2023-01-01", "2022-12-26", "2023-01-01", "2023-01-01"]);
+  expect(windowStart("total", NOW_MS)).toBeUndefined();
 });
 
 describe("the list of keys", () => {

@@ -67,21 +67,25 @@ async function aroundOf({ id, made_by, project, scopes }: Key, abort: AbortSigna
   };
 }
 
+interface Spender extends Pick<Project, "limits" | "spent_nano_usd" | "budgets"> {
+  id: string;
+}
+
+const budgetsFor = (spender: Spender, row: Pick<BudgetRow, "whose" | "href" | "owner">): BudgetRow[] =>
+  budgetsOf(spender).map((budget) => ({ ...row, budget, forecast: forecastOf(spender.budgets, budget) }));
+
 /** The budgets of the key, of its parent and of its project: each can end its calls. */
 function budgetRows(key: ShownKey, { parent, project }: Heritage): BudgetRow[] {
-  const of = (
-    whose: string,
-    href: string | undefined,
-    spender: Pick<Project, "limits" | "spent_nano_usd" | "budgets">,
-  ) =>
-    budgetsOf(spender).map(
-      (budget): BudgetRow => ({ whose, href, budget, forecast: forecastOf(spender.budgets, budget) }),
-    );
-  return [
-    ...of("this key", undefined, key),
-    ...(parent === undefined ? [] : of(`parent key ${parent.name}`, keyAddress(parent.id), parent)),
-    ...(project === undefined ? [] : of(`project ${project.name}`, projectAddress(project.id), project)),
-  ];
+  const rows = budgetsFor(key, { whose: "this key", owner: { key: key.id } });
+  if (parent !== undefined) {
+    const row = { whose: `parent key ${parent.name}`, href: keyAddress(parent.id), owner: { key: parent.id } };
+    rows.push(...budgetsFor(parent, row));
+  }
+  if (project !== undefined) {
+    const { id, name } = project;
+    rows.push(...budgetsFor(project, { whose: `project ${name}`, href: projectAddress(id), owner: { project: id } }));
+  }
+  return rows;
 }
 
 const Facts = ({ item, around }: { item: ShownKey; around: Around | undefined }) => (

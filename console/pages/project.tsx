@@ -104,6 +104,7 @@ function Shown({ item, reload }: ShownProps) {
           <BudgetsPanel
             rows={budgets.map((budget) => ({
               whose: "all its keys together",
+              owner: { project: item.id },
               budget,
               forecast: forecastOf(item.budgets, budget),
             }))}

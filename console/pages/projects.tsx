@@ -4,6 +4,7 @@ import type { Page, Project } from "../api/types.ts";
 import { counted, whole } from "../format/numbers.ts";
 import { ago, full } from "../format/time.ts";
 import { allKeys } from "../keys/all-keys.ts";
+import { callsOfWindow } from "../keys/calls-of-window.ts";
 import { ProjectForm } from "../keys/project-form.tsx";
 import { projectActions, projectAddress } from "../keys/project-menu.ts";
 import { RowMenu } from "../keys/row-menu.tsx";
@@ -24,7 +25,13 @@ const spend = (window: "day" | "month", title: string): Column<Project> => ({
   id: window,
   title,
   kind: "number",
-  cell: (item) => <SpendCell spent={spentIn(item, window)} budget={budgetOf(item, window)} />,
+  cell: (item) => (
+    <SpendCell
+      spent={spentIn(item, window)}
+      budget={budgetOf(item, window)}
+      href={callsOfWindow({ project: item.id }, window)}
+    />
+  ),
   sortBy: (item) => spentIn(item, window),
 });
 

@@ -1,7 +1,7 @@
 import type { Key } from "../api/types.ts";
 
 const WINDOWS = ["day", "week", "month", "quarter", "total"] as const;
-type Window = (typeof WINDOWS)[number];
+export type Window = (typeof WINDOWS)[number];
 
 /** A budget and what has been spent of it, in nano-dollars. Windows are of UTC. */
 export interface Budget {
@@ -60,3 +60,14 @@ export const tightest = (spender: Spender): Budget | undefined =>
     (most, budget) => (most === undefined || budget.share > most.share ? budget : most),
     undefined,
   );
+
+/** When the current window of UTC began; undefined for a total, which has no beginning. */
+export function windowStart(window: Window, nowMs: number): Date | undefined {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  if (window === "total") return undefined;
+  if (window === "day") return new Date(Date.UTC(year, month, day));
+  // Weeks begin on Monday.
+  if (window === "week") return new Date(Date.UTC(year, month, day - ((now.getUTCDay() + 6) % 7)));
+  return new Date(Date.UTC(year, window === "month" ? month : month - (month % 3), 1));
+}
