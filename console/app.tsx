@@ -1,6 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { session } from "./api/client.ts";
+import { findSession, session } from "./api/client.ts";
+import { outage, probe, recoveries } from "./connection/connection.ts";
+import { OutageBanner } from "./connection/outage-banner.tsx";
+import { WaitingForGateway } from "./connection/waiting.tsx";
 import { Login } from "./pages/login.tsx";
 import { Empty, Problem, Waiting } from "./parts/basics.tsx";
 import { Shell } from "./parts/shell.tsx";
@@ -39,6 +42,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   batch: async () => (await import("./pages/batch.tsx")).OneBatch,
   key: async () => (await import("./pages/key.tsx")).OneKey,
   model: async () => (await import("./pages/model.tsx")).OneModel,
+  project: async () => (await import("./pages/project.tsx")).OneProject,
   provider: async () => (await import("./pages/provider.tsx")).OneProvider,
 };
 
@@ -49,6 +53,7 @@ const PAGES_OF_ONE: Readonly<Record<string, string>> = {
   keys: "key",
   "end-users": "end-user",
   models: "model",
+  projects: "project",
   providers: "provider",
 };
 
@@ -62,6 +67,8 @@ function pageOf(path: string): string {
 function Page() {
   const name = pageOf(place.value.path);
   const [shown, setShown] = useState<{ name: string; page?: ComponentType; error?: Error }>();
+  const recovered = recoveries.value;
+  const failed = shown?.error !== undefined;
   useEffect(() => {
     let isWanted = true;
     const load = PAGES[name];
@@ -71,12 +78,16 @@ function Page() {
     }
     load().then(
       (page) => isWanted && setShown({ name, page }),
-      (error: Error) => isWanted && setShown({ name, error }),
+      (error: Error) => {
+        if (isWanted) setShown({ name, error });
+        // Code of a page that cannot be loaded is the first sign of an outage.
+        void probe();
+      },
     );
     return () => {
       isWanted = false;
     };
-  }, [name]);
+  }, [name, failed ? recovered : 0]);
   if (shown === undefined || shown.name !== name) return <Waiting />;
   if (shown.error) return <Problem error={shown.error} retry={() => location.reload()} />;
   if (shown.page) return <shown.page />;
@@ -90,11 +101,21 @@ function Page() {
 }
 
 export function App() {
-  if (session.value === undefined) return null;
-  if (session.value === null) return <Login />;
+  const recovered = recoveries.value;
+  useEffect(() => {
+    if (recovered > 0 && session.value === undefined) void findSession();
+  }, [recovered]);
+  if (session.value === undefined && outage.value === undefined) return null;
   return (
-    <Shell>
-      <Page />
-    </Shell>
+    <>
+      <OutageBanner />
+      {session.value === undefined && <WaitingForGateway />}
+      {session.value === null && <Login />}
+      {session.value && (
+        <Shell>
+          <Page />
+        </Shell>
+      )}
+    </>
   );
 }

@@ -163,7 +163,7 @@ export function actAtConsole(visit: () => Visit): void {
       await row.getByRole("button", { name: /^Retry now: provider\.down/ }).waitFor();
       expect(await watched.accessibility()).toEqual([]);
       await watched.visit("/audit?act=alerts.deliver");
-      await page.getByRole("cell", { name: "alerts.deliver" }).first().waitFor();
+      await page.locator(".acts-list").getByText("sent an alert again to").first().waitFor();
     });
 
     test("without webhooks, the alerts page shows how to add one", async () => {
@@ -247,10 +247,11 @@ export function actAtConsole(visit: () => Visit): void {
       await watched.visit("/keys");
       await page.getByRole("button", { name: "Create key" }).click();
       await page.getByRole("textbox", { name: "Name" }).fill("with bodies");
+      await page.getByText("Data and billing").click();
       await page.getByLabel(/^Capture request/).check();
       await page.getByRole("button", { name: "Create", exact: true }).click();
       const secret = (await page.locator(".secret code").textContent()) ?? "";
-      await page.getByRole("button", { name: "I have saved it" }).click();
+      await page.getByRole("button", { name: "I have stored it" }).click();
       const answer = await fetch(`${gateway.clientsUrl}/v1/messages`, {
         method: "POST",
         headers: { "x-api-key": secret, "anthropic-version": "2023-06-01", "content-type": "application/json" },
@@ -284,7 +285,7 @@ export function actAtConsole(visit: () => Visit): void {
         await page.locator(".bodies").screenshot({ path, animations: "disabled" });
       }
       await watched.visit("/audit");
-      await page.getByText("receipt.bodies").first().waitFor();
+      await page.locator(".acts-list").getByText("read the captured bodies of the call").first().waitFor();
     });
 
     test("0074: shows images and audio of captured bodies; data that only claims to be an image stays text", async () => {
@@ -457,7 +458,7 @@ export function actAtConsole(visit: () => Visit): void {
       await page.keyboard.press("Enter");
       await row.getByText(/cancell(ing|ed)/).waitFor();
       await watched.visit("/audit?act=batch.cancel");
-      await page.getByRole("cell", { name: id }).waitFor();
+      await page.locator(".acts-list").getByRole("link", { name: id }).waitFor();
     });
 
     test("0112: deletes a file after confirmation, and shows what to do if nothing matches", async () => {

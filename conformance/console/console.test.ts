@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isPresent } from "../../testing/is-present.ts";
 import { actAtConsole } from "./acts.ts";
+import { actOnKeys } from "./acts-keys.ts";
 import { actAtSupply } from "./acts-supply.ts";
 import { actAtWatch } from "./acts-watch.ts";
 import { findBrowser } from "./browser.ts";
@@ -28,6 +29,7 @@ describe.skipIf(!found)("the console", () => {
   });
 
   walkThroughPages(visit);
+  actOnKeys(visit);
   actAtConsole(visit);
   actAtSupply(visit);
   actAtWatch(visit);

@@ -23,6 +23,7 @@ export const GALLERY_PAGES: readonly GalleryPage[] = [
   { name: "keys", path: "/keys" },
   { name: "key", path: ({ key }) => (key === undefined ? undefined : `/keys/${key}`) },
   { name: "projects", path: "/projects" },
+  { name: "project", path: ({ key }) => (key === undefined ? undefined : "/projects/shop") },
   { name: "providers", path: "/providers" },
   { name: "provider", path: ({ provider }) => (provider === undefined ? undefined : `/providers/${provider}`) },
   { name: "models", path: "/models" },

@@ -6,6 +6,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 import { seedBatches } from "./seed-batches.ts";
+import { limitSeededKeys, seedKeys } from "./seed-keys.ts";
 import { seedSupply } from "./seed-supply.ts";
 import { seedWatch } from "./seed-watch.ts";
 
@@ -87,10 +88,12 @@ export async function startSeeded(): Promise<SeededGateway> {
   };
   await seedWatch({ clientsUrl: gateway.url, key: shop, send, revoke, hostile: HOSTILE });
   await seedSupply({ clientsUrl: gateway.url, key: shop, send });
-  const receipts = seedReceipts(made, Date.now());
+  const company = await seedKeys({ adminUrl, adminSecret });
+  const receipts = seedReceipts([...made, ...company], Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);
   await seedAlerts(storage, HOSTILE, Date.now());
+  await limitSeededKeys({ adminUrl, adminSecret }, company);
   const operator = { name: "shop's own", role: "project", project: "shop" } as const;
   const { secret: projectSecret } = await createOperator(storage, operator, system, { who: "tests" });
   await storage.close();

@@ -49,16 +49,18 @@ const STOPS: readonly Stop[] = [
   { name: "batch", path: ({ batch }) => `/batches/${batch}`, ready: ".facts a" },
   { name: "files", path: "/files", ready: "table.data tbody tr" },
   { name: "caches", path: "/caches", ready: ".empty" },
-  { name: "keys", path: "/keys", ready: "table.list tbody tr" },
-  { name: "people", path: "/people", ready: "table.list tbody tr" },
-  { name: "projects", path: "/projects", ready: "table.list tbody tr" },
+  { name: "keys", path: "/keys", ready: "table.keys tbody tr" },
+  { name: "key", path: ({ key }) => `/keys/${key}`, ready: ".spend-charts .plot canvas" },
+  { name: "people", path: "/people", ready: "table.data tbody tr" },
+  { name: "projects", path: "/projects", ready: "table.keys tbody tr" },
+  { name: "project", path: "/projects/shop", ready: ".spend-charts .plot canvas" },
   { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },
   { name: "guards", path: "/guards", ready: ".empty" },
   { name: "end-users", path: "/end-users", ready: "table.data tbody tr" },
   { name: "end-user", path: "/end-users/customer-17", ready: ".over-time .plot canvas" },
   { name: "exports", path: "/exports", ready: ".empty" },
   { name: "config", path: "/config", ready: ".config pre" },
-  { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
+  { name: "audit", path: "/audit", ready: ".acts-list li" },
 ];
 
 /** The addresses of all pages but those of one thing. */

@@ -1,20 +1,10 @@
 import { signal } from "@preact/signals";
+import { probe, reach } from "../connection/connection.ts";
+import { ApiError } from "./api-error.ts";
 import type { LoginWays, Session } from "./types.ts";
 
 /** The current session: `null` when logged out, `undefined` until that is known. */
 export const session = signal<Session | null | undefined>(undefined);
-
-/** An error returned by the Admin API. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, message: string, code: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -25,9 +15,9 @@ export function withQuery(path: string, query: Query = {}): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Sends a GET to the Admin API. An expired session leads to the login page. */
+/** Sends a GET to the Admin API. An expired session leads to the login page; a gateway that is away does not. */
 export async function ask<Answer>(path: string, query?: Query, abort?: AbortSignal): Promise<Answer> {
-  const response = await fetch(withQuery(path, query), { signal: abort ?? null });
+  const response = await reach(withQuery(path, query), { signal: abort ?? null });
   return read<Answer>(response);
 }
 
@@ -36,7 +26,7 @@ export async function change<Answer>(
   path: string,
   body?: object,
 ): Promise<Answer> {
-  const response = await fetch(path, {
+  const response = await reach(path, {
     method,
     headers: {
       "content-type": "application/json",
@@ -67,30 +57,44 @@ export async function failureOf(response: Response): Promise<ApiError> {
 const MARK = "trivium.session";
 const SESSION = "/api/session";
 
-/** Finds the current session. A login link in the address is redeemed first. */
+/** The login link that was in the address, until it has been redeemed. */
+let link: string | undefined;
+
+/** Finds the current session. A login link in the address is redeemed first. While the gateway is away, nothing is known. */
 export async function findSession(): Promise<void> {
-  const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
-  if (link !== undefined) {
+  const given = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
+  if (given !== undefined) {
     // A used link must not stay in the address bar or the history.
     history.replaceState(null, "", location.pathname);
-    await logIn({ link }).catch(() => undefined);
-    if (session.value) return;
-  }
-  // The issuer has sent the browser back, with the cookie of a session.
-  if (location.hash === "#signed-in") {
-    history.replaceState(null, "", location.pathname);
-    localStorage.setItem(MARK, "1");
-  }
-  // Scripts cannot read the cookie. Without this mark there was no login, so no request is needed.
-  if (localStorage.getItem(MARK) === null) {
-    session.value = null;
-    return;
+    link = given;
   }
   try {
-    session.value = (await ask<{ data: Session }>(SESSION)).data;
-  } catch {
-    session.value = null;
+    if (link !== undefined && (await isRedeemed(link))) return;
+    // The issuer has sent the browser back, with the cookie of a session.
+    if (location.hash === "#signed-in") {
+      history.replaceState(null, "", location.pathname);
+      localStorage.setItem(MARK, "1");
+    }
+    // Scripts cannot read the cookie. Without this mark there was no login, so no request is needed.
+    if (localStorage.getItem(MARK) === null) session.value = null;
+    else session.value = (await ask<{ data: Session }>(SESSION)).data;
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.status === 401) session.value = null;
+    // Whether there is a session is not known yet. It is asked again when a probe succeeds.
+    else void probe();
   }
+}
+
+const isAway = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.code === "no_answer";
+
+async function isRedeemed(by: string): Promise<boolean> {
+  try {
+    await logIn({ link: by });
+  } catch (thrown) {
+    if (isAway(thrown)) throw thrown;
+  }
+  link = undefined;
+  return Boolean(session.value);
 }
 
 export async function logIn(by: { secret: string } | { link: string }): Promise<void> {
@@ -100,12 +104,17 @@ export async function logIn(by: { secret: string } | { link: string }): Promise<
 
 /** How one can log in; nothing if that cannot be read. */
 export async function loginWays(): Promise<LoginWays | undefined> {
-  const response = await fetch("/api/session/ways");
+  const response = await reach("/api/session/ways", {});
   return response.ok ? ((await response.json()) as { data: LoginWays }).data : undefined;
 }
 
+/** Does nothing while the gateway is away: the session would still be open there. */
 export async function logOut(): Promise<void> {
-  await change("DELETE", SESSION).catch(() => undefined);
+  try {
+    await change("DELETE", SESSION);
+  } catch (thrown) {
+    if (isAway(thrown)) return;
+  }
   localStorage.removeItem(MARK);
   session.value = null;
 }

@@ -12,6 +12,7 @@ export type { CreatedKey, Key, ListedKey, RotatedKey, ShownKey } from "../../src
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
 export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";
+export type { OperatorItem } from "../../src/server/admin/schemas/operator.ts";
 export type { Overview } from "../../src/server/admin/schemas/overview.ts";
 export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";
 export type { Project } from "../../src/server/admin/schemas/project.ts";

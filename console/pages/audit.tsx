@@ -1,112 +1,158 @@
 import { ask } from "../api/client.ts";
 import type { Act, Page } from "../api/types.ts";
-import { full } from "../format/time.ts";
-import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
+import { ActList } from "../keys/act-list.tsx";
+import { Empty, PageHead } from "../parts/basics.tsx";
+import { CopyLink } from "../parts/copy-link.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Pager } from "../parts/pager.tsx";
+import { RangeChoice } from "../parts/range-choice.tsx";
 import { useData } from "../parts/use-data.ts";
-import { changesOf } from "../state/changes.ts";
+import { ACTS, actorOf, actWords } from "../state/audit-words.ts";
 import { nameOfKey } from "../state/names.ts";
+import { rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 
-const ACTS = [
-  "key.create",
-  "key.update",
-  "key.rotate",
-  "key.revoke",
-  "project.create",
-  "project.update",
-  "project.delete",
-  "session.open",
-  "session.refused",
-  "session.end",
-  "subject.revoke",
-  "usage.export",
-  "provider.test",
-  "operation.cancel",
-  "call.stop",
-  "live_session.end",
-  "batch.cancel",
-  "object.delete",
-  "alerts.test",
-  "alerts.deliver",
-];
+const PAGE_SIZE = 100;
+const FILTERS = ["who", "act", "target"] as const;
+const FILTER_NAMES = { who: "actor", act: "what", target: "object" } as const;
 
-const Changes = ({ act }: { act: Act }) => (
-  <ul class="changes">
-    {changesOf(act.before, act.after).map(({ name, before, after }) => (
-      <li key={name}>
-        <span class="muted">{name}</span> {before !== undefined && <del>{before}</del>}{" "}
-        {after !== undefined && <ins>{after}</ins>}
-      </li>
-    ))}
-  </ul>
-);
+/** The filters in force; each goes with a click. */
+function Chips() {
+  const { query } = place.value;
+  const given = FILTERS.flatMap((name) => {
+    const value = query.get(name);
+    return value === null ? [] : [{ name, value }];
+  });
+  if (given.length === 0) return null;
+  const shown = (name: (typeof FILTERS)[number], value: string): string =>
+    name === "who" ? actorOf(value, nameOfKey) : name === "act" ? actWords(value) : nameOfKey(value);
+  return (
+    <ul class="chips" aria-label="Filters">
+      {given.map(({ name, value }) => (
+        <li key={name}>
+          <button
+            type="button"
+            class="chip"
+            aria-label={`Remove filter ${FILTER_NAMES[name]} ${shown(name, value)}`}
+            onClick={() => setQuery({ [name]: undefined, after: undefined })}
+          >
+            <span class="muted">{FILTER_NAMES[name]}</span> {shown(name, value)}
+            <Icon name="close" size={12} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Filters() {
+  const { query } = place.value;
+  const change = (name: string) => (event: { currentTarget: { value: string } }) =>
+    setQuery({ [name]: event.currentTarget.value.trim(), after: undefined });
+  return (
+    <div class="list-filters">
+      <label>
+        <span class="muted">What</span>{" "}
+        <select value={query.get("act") ?? ""} onChange={change("act")}>
+          <option value="">everything</option>
+          {ACTS.map((act) => (
+            <option key={act} value={act}>
+              {actWords(act)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span class="muted">Actor</span>{" "}
+        <input
+          key={`who ${query.get("who")}`}
+          list="actors"
+          defaultValue={query.get("who") ?? ""}
+          placeholder="operator:admin"
+          onChange={change("who")}
+        />
+      </label>
+      <label>
+        <span class="muted">Object</span>{" "}
+        <input
+          key={`target ${query.get("target")}`}
+          list="objects"
+          defaultValue={query.get("target") ?? ""}
+          placeholder="ID of a key, a project, …"
+          onChange={change("target")}
+        />
+      </label>
+    </div>
+  );
+}
+
+/** The actors and objects of the acts that are shown, as suggestions. Any other can be typed. */
+function Suggestions({ acts }: { acts: readonly Act[] }) {
+  const actors = [...new Set(acts.map(({ who }) => who))].sort();
+  const objects = [...new Map(acts.map(({ target }) => [target, nameOfKey(target)]))];
+  return (
+    <>
+      <datalist id="actors">
+        {actors.map((who) => (
+          <option key={who} value={who} />
+        ))}
+      </datalist>
+      <datalist id="objects">
+        {objects.map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}
 
 export function Audit() {
   const { query } = place.value;
-  const act = query.get("act") ?? undefined;
-  const after = query.get("after") ?? undefined;
-  const { data, error, reload } = useData(`${act} ${after}`, (abort) =>
-    ask<Page<Act>>("/api/audit", { limit: 100, act, after }, abort),
+  const [who, act, target, after] = [...FILTERS, "after"].map((name) => query.get(name) ?? undefined);
+  const range = readRange(query, Date.now(), "30d");
+  const named = ["range", "from", "to"].map((name) => query.get(name) ?? "").join(" ");
+  const loaded = useData([who, act, target, after, named].join("\n"), (abort) =>
+    ask<Page<Act>>("/api/audit", { limit: PAGE_SIZE, who, act, target, after, ...rangeQuery(range) }, abort),
   );
+  const isNarrowed = who !== undefined || act !== undefined || target !== undefined;
   return (
     <>
       <PageHead title="Audit">
-        <label>
-          <span class="muted">Action</span>{" "}
-          <select
-            value={act ?? ""}
-            onChange={(event) => setQuery({ act: event.currentTarget.value, after: undefined })}
-          >
-            <option value="">all</option>
-            {ACTS.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <RangeChoice range={range} />
+        <CopyLink usual="30d" />
       </PageHead>
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? (
-        !error && <Waiting />
-      ) : data.data.length === 0 ? (
-        <Empty title="No audit entries">
-          <p>Changes, logins and exports are recorded here, with the previous values. Entries are never removed.</p>
-        </Empty>
-      ) : (
-        <>
-          <section class="wide" tabIndex={0} aria-label="Audit table">
-            <table class="list audit">
-              <thead>
-                <tr>
-                  <th scope="col">Time</th>
-                  <th scope="col">Actor</th>
-                  <th scope="col">IP address</th>
-                  <th scope="col">Action</th>
-                  <th scope="col">Target</th>
-                  <th scope="col">Changes</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.data.map((one) => (
-                  <tr key={one.id}>
-                    <td class="time">{full(one.at)}</td>
-                    <td>{one.who}</td>
-                    <td class="muted">{one.address ?? "–"}</td>
-                    <td>{one.act}</td>
-                    <td class="name">{nameOfKey(one.target)}</td>
-                    <td>
-                      <Changes act={one} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
-          <Pager page={data} of="audit entries" />
-        </>
-      )}
+      <Filters />
+      <Chips />
+      <Loaded of={loaded} rows={12}>
+        {(page) =>
+          page.data.length === 0 ? (
+            <Empty title={isNarrowed ? "Nothing fits" : "Nothing in this range"}>
+              {isNarrowed ? (
+                <p>
+                  Nothing in this range fits the filter.{" "}
+                  <button
+                    type="button"
+                    onClick={() => setQuery({ who: undefined, act: undefined, target: undefined, after: undefined })}
+                  >
+                    Remove the filter
+                  </button>
+                </p>
+              ) : (
+                <p>Changes, logins and exports are recorded here, with the values before. Entries are never removed.</p>
+              )}
+            </Empty>
+          ) : (
+            <>
+              <ActList acts={page.data} />
+              <Pager page={page} of="audit entries" />
+            </>
+          )
+        }
+      </Loaded>
+      <Suggestions acts={loaded.data?.data ?? []} />
     </>
   );
 }

@@ -1,155 +1,206 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { ask, session } from "../api/client.ts";
 import type { Key, Page, Project } from "../api/types.ts";
-import { ago, full } from "../format/time.ts";
-import { Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
-import { callsWith } from "../parts/filter-bar.tsx";
+import { counted, whole } from "../format/numbers.ts";
+import { allKeys, type KeyList } from "../keys/all-keys.ts";
+import { KeyActDialog } from "../keys/key-acts.tsx";
+import { keyColumns } from "../keys/key-columns.tsx";
+import { CreateKey } from "../keys/key-dialogs.tsx";
+import {
+  countOf,
+  filterKeys,
+  readStateChoice,
+  STATE_CHOICE_NAMES,
+  STATE_CHOICES,
+  type StateChoice,
+  type StatedKey,
+} from "../keys/key-filter.ts";
+import type { KeyAct } from "../keys/key-menu.ts";
+import { inOrder } from "../keys/key-order.ts";
+import { statesOf } from "../keys/key-state.ts";
+import { SearchField } from "../keys/search-field.tsx";
+import { Empty, PageHead } from "../parts/basics.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { CreateKey, EditKey, RevokeKey, RotateKey } from "../parts/key-forms.tsx";
-import { Spend } from "../parts/spend.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { SavedViews } from "../parts/saved-views.tsx";
 import { useData } from "../parts/use-data.ts";
-import { budgetsOf, rateWords } from "../state/limits.ts";
+import { place, setQuery } from "../state/router.ts";
 
-type Act = "edit" | "rotate" | "revoke";
+const hrefOf = (state: StateChoice): string => {
+  const query = new URLSearchParams(place.value.query);
+  query.set("state", state);
+  return `/keys?${query}`;
+};
 
-function stateOf({ revoked_at, expires_at }: Key): { kind: "good" | "bad" | "idle"; name: string } {
-  if (revoked_at !== null) return { kind: "idle", name: "revoked" };
-  if (expires_at !== null && Date.parse(expires_at) < Date.now()) return { kind: "idle", name: "expired" };
-  return { kind: "good", name: "active" };
-}
-
-function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefined }) {
-  const state = stateOf(item);
-  const isActive = state.name === "active";
+/** What needs attention, as links to the keys it is about. Nothing if nothing does. */
+function Attention({ keys }: { keys: readonly StatedKey[] }) {
+  const findings = [
+    { state: "used-up", kind: "bad", count: countOf(keys, "used-up"), say: "used up a budget" },
+    {
+      state: "near",
+      kind: "warn",
+      count: countOf(keys, "near") - countOf(keys, "used-up"),
+      say: "is near the end of a budget",
+    },
+    { state: "expiring", kind: "warn", count: countOf(keys, "expiring"), say: "expires within 7 days" },
+    { state: "suspended", kind: "bad", count: countOf(keys, "suspended"), say: "is in a suspended project" },
+  ] as const;
+  const found = findings.filter(({ count }) => count > 0);
+  if (found.length === 0) return null;
   return (
-    <tr>
-      <th scope="row" class="name">
-        <a href={callsWith({ key: item.id }, "30d")}>{item.name}</a>
-        <span class="muted small block">
-          …{item.hint}
-          {item.capture && " · captures bodies"}
-          {item.provider_objects && " · provider objects"}
-          {item.objects === "private" && " · private objects"}
-          {item.from === "file" && " · from the configuration file"}
-        </span>
-        {item.tags.length > 0 && <span class="muted small block">{item.tags.join(" ")}</span>}
-      </th>
-      <td class="name">{item.project}</td>
-      <td>
-        <State kind={state.kind}>{state.name}</State>
-      </td>
-      {budgetsOf(item.spent_nano_usd, item.limits).map((budget) => (
-        <Spend key={budget.name} budget={budget} />
+    <ul class="attention-line" aria-label="Needs attention">
+      {found.map(({ state, kind, count, say }) => (
+        <li key={state}>
+          <a href={hrefOf(state)} class={`state ${kind}`}>
+            {counted(count, "key")} {count === 1 ? say : say.replace(/^expires/, "expire").replace(/^is/, "are")}
+          </a>
+        </li>
       ))}
-      <td class="name">
-        {rateWords(item.limits) || <span class="muted">no rate limits</span>}
-        {item.models.join() !== "*" && <span class="muted small block">{item.models.join(", ")}</span>}
-      </td>
-      <td title={item.last_used_at === null ? undefined : full(item.last_used_at)}>
-        {item.last_used_at === null ? (
-          <span class="muted">{item.from === "file" ? "not recorded" : "never"}</span>
-        ) : (
-          ago(item.last_used_at)
-        )}
-        {item.expires_at !== null && <span class="muted small block">expires {ago(item.expires_at)}</span>}
-      </td>
-      <td class="acts">
-        {onAct !== undefined && isActive && item.from === "storage" && (
-          <>
-            <button type="button" class="quiet" onClick={() => onAct("edit")} aria-label={`Edit ${item.name}`}>
-              Edit
-            </button>
-            <button type="button" class="quiet" onClick={() => onAct("rotate")} aria-label={`Rotate ${item.name}`}>
-              Rotate
-            </button>
-            <button
-              type="button"
-              class="quiet danger"
-              onClick={() => onAct("revoke")}
-              aria-label={`Revoke ${item.name}`}
-            >
-              Revoke
-            </button>
-          </>
-        )}
-      </td>
-    </tr>
+    </ul>
   );
 }
 
+interface FilterProps {
+  keys: readonly StatedKey[];
+  projects: readonly Project[];
+  state: StateChoice;
+  project: string | undefined;
+}
+
+const Filters = ({ keys, projects, state, project }: FilterProps) => (
+  <div class="list-filters">
+    <SearchField label="Search keys" placeholder="Name, hint, ID, tag or model" />
+    <label>
+      <span class="muted">Project</span>{" "}
+      <select value={project ?? ""} onChange={(event) => setQuery({ project: event.currentTarget.value })}>
+        <option value="">all</option>
+        {projects.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+    <label>
+      <span class="muted">State</span>{" "}
+      <select
+        value={state}
+        onChange={({ currentTarget: { value } }) => setQuery({ state: value === "working" ? undefined : value })}
+      >
+        <option value="working">not ended ({whole(countOf(keys, "working"))})</option>
+        {STATE_CHOICE_NAMES.map((name) => (
+          <option key={name} value={name}>
+            {STATE_CHOICES[name].name} ({whole(countOf(keys, name))})
+          </option>
+        ))}
+        <option value="all">all ({whole(keys.length)})</option>
+      </select>
+    </label>
+  </div>
+);
+
+/** Which filter finds nothing, and how to remove it. */
+const NothingFits = ({ text, project, state }: { text: string; project: string | undefined; state: StateChoice }) => (
+  <Empty title="No key fits">
+    <p>
+      No key {text !== "" && <>matches “{text}”</>}
+      {project !== undefined && <> in the project {project}</>}
+      {state !== "all" && state !== "working" && <> with the state “{STATE_CHOICES[state].name}”</>}
+      {state === "working" && " that has not ended"}.
+    </p>
+    <p>
+      <button type="button" onClick={() => setQuery({ text: undefined, project: undefined, state: "all" })}>
+        Show all keys
+      </button>
+    </p>
+  </Empty>
+);
+
 export function Keys() {
-  const keys = useData("keys", (abort) => ask<Page<Key>>("/api/keys", { limit: 500 }, abort));
+  const { query } = place.value;
+  const [part, setPart] = useState<KeyList | undefined>(undefined);
+  const keys = useData("keys", (abort) => allKeys(abort, setPart));
   const projects = useData("projects", (abort) => ask<Page<Project>>("/api/projects", { limit: 500 }, abort));
-  const [open, setOpen] = useState<{ item: Key; act: Act } | undefined>(undefined);
-  const [creating, setCreating] = useState(false);
-  const [withRevoked, setWithRevoked] = useState(false);
+  const [open, setOpen] = useState<{ item: Key; act: KeyAct } | undefined>(undefined);
+  const [isCreating, setCreating] = useState(false);
   const mayChange = session.value?.role !== "viewer";
   const close = () => {
     setOpen(undefined);
     setCreating(false);
   };
-  const all = keys.data?.data ?? [];
-  const shown = all.filter((item) => withRevoked || stateOf(item).name === "active");
+  const list = keys.data ?? part;
+  const known = projects.data?.data ?? [];
+  const stated = useMemo((): StatedKey[] => {
+    const suspended = new Set(known.filter(({ status }) => status === "suspended").map(({ id }) => id));
+    const nowMs = Date.now();
+    return inOrder(
+      (list?.keys ?? []).map((key) => ({ key, states: statesOf(key, suspended.has(key.project), nowMs) })),
+    );
+  }, [list, projects.data]);
+  const state = readStateChoice(query);
+  const project = query.get("project") ?? undefined;
+  const text = query.get("text") ?? "";
+  const shown = useMemo(() => filterKeys(stated, { text, project, state }), [stated, text, project, state]);
+  const names = new Map(known.map(({ id, name }) => [id, name]));
+  const columns = keyColumns({
+    seesCalls: session.value?.role !== "project",
+    nameOfProject: (id) => names.get(id) ?? id,
+    onAct: mayChange ? (item, act) => setOpen({ item, act }) : undefined,
+  });
   return (
     <>
       <PageHead title="Keys">
-        {shown.length < all.length || withRevoked ? (
-          <button type="button" aria-pressed={withRevoked} onClick={() => setWithRevoked(!withRevoked)}>
-            Show revoked and expired
-          </button>
-        ) : null}
-        <a class="button" href="/projects">
-          Projects
-        </a>
+        <SavedViews />
         {mayChange && (
           <button type="button" class="main" onClick={() => setCreating(true)}>
             <Icon name="plus" size={15} /> Create key
           </button>
         )}
       </PageHead>
-      {keys.error && <Problem error={keys.error} retry={keys.reload} />}
-      {keys.data === undefined ? (
-        !keys.error && <Waiting />
-      ) : shown.length === 0 ? (
-        <Empty title="No active keys">
-          <p>Clients need an API key to call models. Each key has its own limits, budgets and history.</p>
-        </Empty>
-      ) : (
-        <section class="wide" tabIndex={0} aria-label="Keys table">
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Project</th>
-                <th scope="col">Status</th>
-                <th scope="col" class="number">
-                  Today
-                </th>
-                <th scope="col" class="number">
-                  This month
-                </th>
-                <th scope="col" class="number">
-                  Total
-                </th>
-                <th scope="col">Limits</th>
-                <th scope="col">Last used</th>
-                <th scope="col">
-                  <span class="unseen">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((item) => (
-                <Row key={item.id} item={item} onAct={mayChange ? (act) => setOpen({ item, act }) : undefined} />
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
-      {creating && <CreateKey projects={projects.data?.data ?? []} onDone={keys.reload} onClose={close} />}
-      {open?.act === "edit" && <EditKey item={open.item} onDone={keys.reload} onClose={close} />}
-      {open?.act === "rotate" && <RotateKey item={open.item} onDone={keys.reload} onClose={close} />}
-      {open?.act === "revoke" && <RevokeKey item={open.item} onDone={keys.reload} onClose={close} />}
+      <Loaded of={{ ...keys, data: list }} rows={12}>
+        {({ isComplete }) =>
+          stated.length === 0 ? (
+            <Empty title="No keys">
+              <p>
+                Clients need an API key to call models. Each key has its own limits, budgets and history. Create one
+                here, or with <code>trivium keys create NAME</code>.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <Attention keys={stated} />
+              <Filters keys={stated} projects={known} state={state} project={project} />
+              {shown.length === 0 ? (
+                <NothingFits text={text} project={project} state={state} />
+              ) : (
+                <DataTable
+                  label="Keys"
+                  class="keys"
+                  rows={shown}
+                  keyOf={({ key }) => key.id}
+                  columns={columns}
+                  addressOf={({ key }) => `/keys/${encodeURIComponent(key.id)}`}
+                />
+              )}
+              <p class="list-foot" role="status">
+                {shown.length === stated.length
+                  ? counted(stated.length, "key")
+                  : `${whole(shown.length)} of ${counted(stated.length, "key")}`}
+                {isComplete
+                  ? "."
+                  : keys.loading
+                    ? "; more are being loaded."
+                    : "; there are more, which this list does not load."}{" "}
+                {query.get("sort") === null && "Those that need attention come first, then those that spend most. "}
+                Today and this month are days and months of UTC, as budgets are.
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+      {isCreating && <CreateKey projects={known} project={project} onDone={keys.reload} onClose={close} />}
+      {open && <KeyActDialog item={open.item} act={open.act} onDone={keys.reload} onClose={close} />}
     </>
   );
 }

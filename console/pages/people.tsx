@@ -1,11 +1,13 @@
 import { useState } from "preact/hooks";
 import { ask, change, session } from "../api/client.ts";
-import type { OpenSession, Page, TokenSubject } from "../api/types.ts";
+import type { OpenSession, OperatorItem, Page, TokenSubject } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { ago, full } from "../format/time.ts";
-import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
+import { Empty, PageHead, State } from "../parts/basics.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { FormProblem, useSending } from "../parts/key-forms.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { useData } from "../parts/use-data.ts";
 import { place } from "../state/router.ts";
@@ -56,131 +58,192 @@ const revocationOf = ({ issuer, subject, name }: TokenSubject): Ending => ({
   send: () => change("POST", "/api/subjects/revoke", { issuer, subject }),
 });
 
-function Sessions({ onEnd }: { onEnd: ((ending: Ending, reload: () => void) => void) | undefined }) {
-  const { data, error, reload } = useData("sessions", (abort) =>
-    ask<Page<OpenSession>>("/api/sessions", { limit: 500 }, abort),
-  );
-  if (error) return <Problem error={error} retry={reload} />;
-  if (data === undefined) return <Waiting />;
+type OnEnd = ((ending: Ending, reload: () => void) => void) | undefined;
+
+const moment = (at: string | null) => (at === null ? "–" : <span title={full(at)}>{ago(at)}</span>);
+
+function Sessions({ onEnd }: { onEnd: OnEnd }) {
+  const loaded = useData("sessions", (abort) => ask<Page<OpenSession>>("/api/sessions", { limit: 500 }, abort));
   return (
-    <section class="wide" tabIndex={0} aria-label="Sessions table">
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Operator</th>
-            <th scope="col">Role</th>
-            <th scope="col">Logged in with</th>
-            <th scope="col">IP address</th>
-            <th scope="col">Opened</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.data.map((one) => (
-            <tr key={one.id}>
-              <th scope="row" class="name">
-                {one.operator}
-                {one.subject !== null && <span class="muted small block">{one.subject}</span>}
-              </th>
-              <td>{one.project === null ? one.role : `${one.role} ${one.project}`}</td>
-              <td>{one.issuer ?? "a secret"}</td>
-              <td class="muted">{one.address ?? "–"}</td>
-              <td title={full(one.created_at)}>{ago(one.created_at)}</td>
-              <td title={full(one.used_at)}>{ago(one.used_at)}</td>
-              <td class="time">{full(one.expires_at)}</td>
-              <td class="acts">
-                {onEnd !== undefined && (
+    <Loaded of={loaded} rows={2}>
+      {({ data }) => (
+        <DataTable
+          label="Sessions"
+          rows={data}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              id: "operator",
+              title: "Operator",
+              cell: ({ operator, subject }) => (
+                <span title={subject ?? operator}>
+                  {operator} {subject !== null && <span class="muted small">{subject}</span>}
+                </span>
+              ),
+            },
+            {
+              id: "role",
+              title: "Role",
+              cell: ({ role, project }) => (project === null ? role : `${role} ${project}`),
+              onPhone: "lead",
+            },
+            { id: "by", title: "Logged in with", cell: ({ issuer }) => issuer ?? "a secret" },
+            { id: "address", title: "IP address", muted: true, cell: ({ address }) => address ?? "–" },
+            { id: "opened", title: "Opened", cell: ({ created_at }) => moment(created_at) },
+            { id: "used", title: "Last used", cell: ({ used_at }) => moment(used_at) },
+            { id: "ends", title: "Ends", cell: ({ expires_at }) => moment(expires_at) },
+            {
+              id: "acts",
+              title: "Actions",
+              kind: "acts",
+              cell: (one) =>
+                onEnd !== undefined && (
                   <button
                     type="button"
                     class="quiet danger"
                     aria-label={`End the session of ${one.operator}`}
-                    onClick={() => onEnd(endingOf(one), reload)}
+                    onClick={() => onEnd(endingOf(one), loaded.reload)}
                   >
                     End
                   </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+                ),
+            },
+          ]}
+        />
+      )}
+    </Loaded>
   );
 }
 
-function Subjects({ onEnd }: { onEnd: ((ending: Ending, reload: () => void) => void) | undefined }) {
+function Operators() {
+  const loaded = useData("operators", (abort) => ask<Page<OperatorItem>>("/api/operators", { limit: 500 }, abort));
+  return (
+    <Loaded of={loaded} rows={2}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty title="No operators of their own">
+            <p>
+              Everybody logs in with the admin secret or at your issuer. To give someone a secret and a role, run{" "}
+              <code>trivium operators create NAME --role viewer</code>.
+            </p>
+          </Empty>
+        ) : (
+          <DataTable
+            label="Operators"
+            rows={data}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                id: "name",
+                title: "Name",
+                cell: ({ name, hint }) => (
+                  <span title={name}>
+                    {name} <code class="muted small">…{hint}</code>
+                  </span>
+                ),
+              },
+              {
+                id: "state",
+                title: "State",
+                cell: ({ revoked_at }) =>
+                  revoked_at === null ? (
+                    <State kind="good">active</State>
+                  ) : (
+                    <span title={full(revoked_at)}>
+                      <State kind="idle">revoked</State>
+                    </span>
+                  ),
+                onPhone: "lead",
+              },
+              { id: "role", title: "Role", cell: ({ role }) => role },
+              {
+                id: "project",
+                title: "Project",
+                cell: ({ project }) =>
+                  project === null ? (
+                    <span class="muted">all</span>
+                  ) : (
+                    <a href={`/projects/${encodeURIComponent(project)}`}>{project}</a>
+                  ),
+              },
+              { id: "created", title: "Created", cell: ({ created_at }) => moment(created_at) },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Subjects({ onEnd }: { onEnd: OnEnd }) {
   const after = place.value.query.get("after") ?? undefined;
-  const { data, error, reload } = useData(`subjects ${after}`, (abort) =>
+  const loaded = useData(`subjects ${after}`, (abort) =>
     ask<Page<TokenSubject>>("/api/subjects", { limit: PAGE_SIZE, after }, abort),
   );
-  if (error) return <Problem error={error} retry={reload} />;
-  if (data === undefined) return <Waiting />;
-  if (data.data.length === 0 && after === undefined) {
-    return (
-      <Empty title="No subjects">
-        <p>
-          Clients can send tokens of your issuer in place of a key. Add the issuer under <code>auth.jwt</code> in the
-          configuration.
-        </p>
-      </Empty>
-    );
-  }
   return (
-    <>
-      <section class="wide" tabIndex={0} aria-label="Subjects table">
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Subject</th>
-              <th scope="col">Issuer</th>
-              <th scope="col">Project</th>
-              <th scope="col">Last used</th>
-              <th scope="col" class="number">
-                Cost this month
-              </th>
-              <th scope="col">Revoked until</th>
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.data.map((one) => (
-              <tr key={one.id}>
-                <th scope="row" class="name" title={one.id}>
-                  {one.name ?? one.subject}
-                  <span class="muted small block">{one.subject}</span>
-                </th>
-                <td>{one.issuer}</td>
-                <td>{one.project ?? "–"}</td>
-                <td title={one.used_at === null ? undefined : full(one.used_at)}>
-                  {one.used_at === null ? "–" : ago(one.used_at)}
-                </td>
-                <td class="number">{money(one.spent_nano_usd.month)}</td>
-                <td>{one.revoked_until === null ? "–" : full(one.revoked_until)}</td>
-                <td class="acts">
-                  {onEnd !== undefined && (
-                    <button
-                      type="button"
-                      class="quiet danger"
-                      aria-label={`Revoke the tokens of ${one.name ?? one.subject}`}
-                      onClick={() => onEnd(revocationOf(one), reload)}
-                    >
-                      Revoke
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      <Pager page={data} of="subjects" />
-    </>
+    <Loaded of={loaded} rows={2}>
+      {(page) =>
+        page.data.length === 0 && after === undefined ? (
+          <Empty title="No subjects">
+            <p>
+              Clients can send tokens of your issuer in place of a key. Add the issuer under <code>auth.jwt</code> in
+              the configuration.
+            </p>
+          </Empty>
+        ) : (
+          <>
+            <DataTable
+              label="Subjects of tokens"
+              rows={page.data}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  id: "subject",
+                  title: "Subject",
+                  cell: ({ name, subject }) => (
+                    <span title={subject}>
+                      {name ?? subject} {name !== null && <span class="muted small">{subject}</span>}
+                    </span>
+                  ),
+                },
+                { id: "issuer", title: "Issuer", muted: true, cell: ({ issuer }) => issuer },
+                { id: "project", title: "Project", cell: ({ project }) => project ?? "–" },
+                { id: "used", title: "Last used", cell: ({ used_at }) => moment(used_at) },
+                {
+                  id: "month",
+                  title: "This month (UTC)",
+                  kind: "number",
+                  cell: ({ spent_nano_usd }) => money(spent_nano_usd.month),
+                  onPhone: "lead",
+                },
+                {
+                  id: "revoked",
+                  title: "Tokens refused until",
+                  cell: ({ revoked_until }) => (revoked_until === null ? "–" : full(revoked_until)),
+                },
+                {
+                  id: "acts",
+                  title: "Actions",
+                  kind: "acts",
+                  cell: (one) =>
+                    onEnd !== undefined && (
+                      <button
+                        type="button"
+                        class="quiet danger"
+                        aria-label={`Revoke the tokens of ${one.name ?? one.subject}`}
+                        onClick={() => onEnd(revocationOf(one), loaded.reload)}
+                      >
+                        Revoke
+                      </button>
+                    ),
+                },
+              ]}
+            />
+            <Pager page={page} of="subjects" />
+          </>
+        )
+      }
+    </Loaded>
   );
 }
 
@@ -191,10 +254,18 @@ export function People() {
   return (
     <>
       <PageHead title="People" />
-      <h2>Sessions</h2>
-      <Sessions onEnd={onEnd} />
-      <h2>Subjects of tokens</h2>
-      <Subjects onEnd={onEnd} />
+      <section class="group">
+        <h2>Sessions</h2>
+        <Sessions onEnd={onEnd} />
+      </section>
+      <section class="group">
+        <h2>Operators</h2>
+        <Operators />
+      </section>
+      <section class="group">
+        <h2>Subjects of tokens</h2>
+        <Subjects onEnd={onEnd} />
+      </section>
       {open && <EndDialog ending={open.ending} onDone={open.reload} onClose={() => setOpen(undefined)} />}
     </>
   );

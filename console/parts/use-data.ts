@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { recoveries } from "../connection/connection.ts";
 
 export interface Loaded<Data> {
   /** The answer to the question that `key` stands for; undefined until it has arrived. */
@@ -20,13 +21,17 @@ interface State<Data> {
 
 /**
  * Loads the data of a page. A reload keeps what is shown, also if it fails. A change of `key` is another question, so that the
- * answer to the last one is dropped at once.
+ * answer to the last one is dropped at once. What failed is loaded again when the gateway answers again.
  */
 export function useData<Data>(key: string, load: (abort: AbortSignal) => Promise<Data>): Loaded<Data> {
   const [state, setState] = useState<State<Data>>({ key, loading: true });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
+  const recovered = recoveries.value;
+  useEffect(() => {
+    if (recovered > 0 && state.error !== undefined) setTurn((now) => now + 1);
+  }, [recovered]);
   useEffect(() => {
     const abort = new AbortController();
     setState((before) => (before.key === key ? { ...before, loading: true } : { key, loading: true }));

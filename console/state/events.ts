@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { session } from "../api/client.ts";
+import { probe } from "../connection/connection.ts";
 
 /** A gateway event, as documented in docs/admin.md. */
 export interface ConsoleEvent {
@@ -47,6 +48,7 @@ function adjust(): void {
   };
   source.onerror = () => {
     isLive.value = false;
+    void probe();
   };
   for (const type of TYPES) source.addEventListener(type, (message) => dispatch(type, message as MessageEvent<string>));
 }

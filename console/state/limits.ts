@@ -1,3 +1,5 @@
+import { short } from "../format/numbers.ts";
+
 /** The limits of keys and projects, by their names in the Admin API. */
 export const LIMITS = {
   budget_usd_per_day: { name: "Daily budget (USD)", step: "0.01" },
@@ -15,32 +17,6 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
-
-interface Spent {
-  day: number;
-  month: number;
-  total: number;
-}
-
-export interface Budget {
-  name: "day" | "month" | "total";
-  spent: number;
-  /** In nano-dollars; undefined if there is no limit. */
-  limit: number | undefined;
-}
-
-const NANO = 1_000_000_000;
-
-/** The spend of each period, including periods without a budget, so that rows line up. */
-export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<string, number>>): Budget[] {
-  const limitOf = (name: string): number | undefined =>
-    limits[name] === undefined ? undefined : Math.round(limits[name] * NANO);
-  return [
-    { name: "day", spent: spent?.day ?? 0, limit: limitOf("budget_usd_per_day") },
-    { name: "month", spent: spent?.month ?? 0, limit: limitOf("budget_usd_per_month") },
-    { name: "total", spent: spent?.total ?? 0, limit: limitOf("budget_usd_total") },
-  ];
-}
 
 /** Reads the limits of a form. An empty field is absent, or `null` if the limit was set before. */
 export function readLimits(
@@ -91,7 +67,7 @@ export function readPatterns(
   return patterns;
 }
 
-/** The limits without a column of their own: `600 requests/min, 8 concurrent`. */
+/** The limits without a column of their own, `600 requests/min, 8 concurrent`. */
 export function rateWords(limits: Readonly<Record<string, number>>): string {
   const rate = (name: string, words: string): string =>
     limits[name] === undefined ? "" : `${limits[name].toLocaleString("en-US")} ${words}`;
@@ -107,3 +83,16 @@ export function rateWords(limits: Readonly<Record<string, number>>): string {
   ];
   return parts.filter((part) => part !== "").join(", ");
 }
+
+const BRIEF: readonly (readonly [LimitName, string])[] = [
+  ["requests_per_minute", "/min"],
+  ["tokens_per_minute", " tok/min"],
+  ["requests_per_day", "/day"],
+  ["tokens_per_day", " tok/day"],
+  ["concurrent", " at once"],
+  ["sessions", " live"],
+];
+
+/** The same for a narrow column, without money: `600/min, 8 at once`. */
+export const briefRates = (limits: Readonly<Record<string, number>>): string =>
+  BRIEF.flatMap(([name, unit]) => (limits[name] === undefined ? [] : [`${short(limits[name])}${unit}`])).join(", ");

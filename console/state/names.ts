@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { ask } from "../api/client.ts";
-import type { Key, Page, TokenSubject } from "../api/types.ts";
+import type { Page, TokenSubject } from "../api/types.ts";
+import { allKeys } from "../keys/all-keys.ts";
 
 /** Key names by ID. Calls contain only the ID. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
@@ -11,18 +12,30 @@ let areSubjectsRequested = false;
 
 export function nameOfKey(id: string): string {
   if (id.startsWith("sub_")) return nameOfSubject(id);
-  if (!isRequested) {
-    isRequested = true;
-    ask<Page<Key>>("/api/keys", { limit: 500 }).then(
-      ({ data }) => {
-        names.value = new Map(data.map((key) => [key.id, key.name]));
+  const name = names.value.get(id);
+  // Other texts, such as names of models, are no IDs of keys.
+  if (name === undefined && (names.value.size === 0 || id.startsWith("key_"))) readNames();
+  return name ?? id;
+}
+
+/** A key may have been created since the names were read; they are read again at most this often. */
+const AGAIN_MS = 10_000;
+let readAtMs = Number.NEGATIVE_INFINITY;
+
+function readNames(): void {
+  if (isRequested || performance.now() - readAtMs < AGAIN_MS) return;
+  isRequested = true;
+  allKeys()
+    .then(
+      ({ keys }) => {
+        names.value = new Map(keys.map((key) => [key.id, key.name]));
       },
-      () => {
-        isRequested = false;
-      },
-    );
-  }
-  return names.value.get(id) ?? id;
+      () => undefined,
+    )
+    .finally(() => {
+      isRequested = false;
+      readAtMs = performance.now();
+    });
 }
 
 function nameOfSubject(id: string): string {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parse } from "yaml";
 import { yamlOf } from "../format/yaml.ts";
 import { changesOf } from "./changes.ts";
-import { budgetsOf, rateWords, readLimits } from "./limits.ts";
+import { rateWords, readLimits } from "./limits.ts";
 import { readRange } from "./range.ts";
 
 describe("configuration shown as YAML", () => {
@@ -23,14 +23,6 @@ describe("limits and budgets", () => {
     form.set("requests_per_minute", "60");
     form.set("concurrent", " ");
     expect(readLimits(form, { concurrent: 3 })).toEqual({ requests_per_minute: 60, concurrent: null });
-  });
-
-  test("pairs each spend with its budget, in nano-dollars", () => {
-    expect(budgetsOf({ day: 1, month: 2, total: 3 }, { budget_usd_per_day: 0.1 })).toEqual([
-      { name: "day", spent: 1, limit: 100_000_000 },
-      { name: "month", spent: 2, limit: undefined },
-      { name: "total", spent: 3, limit: undefined },
-    ]);
   });
 
   test("formats rate limits", () =>

@@ -24,6 +24,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/session/oidc/callback": "open",
   "GET /api/sessions": READERS,
   "DELETE /api/sessions/{id}": ["admin"],
+  "GET /api/operators": READERS,
   "GET /api/subjects": ALL,
   "POST /api/subjects/revoke": ["admin"],
   "GET /api/keys": ALL,

@@ -37,6 +37,7 @@ import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { showOverview } from "./overview/show-overview.ts";
 import { beginOidc, finishOidc, showLoginWays } from "./people/oidc.ts";
+import { listOperatorsRoute } from "./people/operators.ts";
 import { endSession, listSessions } from "./people/sessions.ts";
 import { listSubjectsRoute, revokeSubjectRoute } from "./people/subjects.ts";
 import { playFileRoute, playRoute } from "./play.ts";
@@ -82,6 +83,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   finishOidc,
   listSessions,
   endSession,
+  listOperatorsRoute,
   listSubjectsRoute,
   revokeSubjectRoute,
   showOverview,
