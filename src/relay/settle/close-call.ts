@@ -1,6 +1,7 @@
 import type { Billable } from "../../canon/billable.ts";
+import type { GatewayError } from "../../canon/error.ts";
 import { addNote, boundNotes } from "../../canon/notes.ts";
-import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../../canon/receipt.ts";
+import type { ClientError, FieldNote, PlannedOffer, PricedPart, Receipt } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import type { CorrectedUsage } from "../../canon/usage.ts";
@@ -62,6 +63,8 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;
+  /** The error as its client receives it. */
+  error?: GatewayError | undefined;
 }
 
 /** The notes of all parts of a stream that was continued elsewhere. */
@@ -150,6 +153,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (tags !== undefined) receipt.tags = tags;
   const { endUser } = call.admission;
   if (endUser !== undefined) receipt.endUser = endUser;
+  if (bill.error !== undefined && bill.outcome !== "client_gone") receipt.error = clientError(bill.error);
   const { line } = call.incoming;
   if (line !== undefined) receipt.batch = line.batch;
   gateway.runningCalls--;
@@ -168,6 +172,14 @@ function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): numbe
   if (attempt?.startedAtMs === undefined || offersTried.length !== 1) return undefined;
   return attempt.startedAtMs - startedAtMs;
 }
+
+const MAX_MESSAGE_LENGTH = 1_000;
+
+const clientError = ({ message, path, code }: GatewayError): ClientError => ({
+  message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(),
+  ...(path === undefined || path === "" ? {} : { path: path.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() }),
+  ...(code === undefined ? {} : { code }),
+});
 
 const NO_TERMS: readonly string[] = [];
 const NO_NAMES: readonly string[] = [];

@@ -42,6 +42,7 @@ export const RECEIPT_FIELDS = {
   tag: tagField("Only receipts with this tag."),
   end_user: endUserField("Only receipts of this end user."),
   batch: batchField("Only receipts of the lines of the batch with this id, in any of its forms."),
+  session: textField("Only receipts of the turns of the live connection with this id."),
   text: textField(
     "The start of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or part of the name of a model, provider or key.",
   ),
@@ -49,7 +50,7 @@ export const RECEIPT_FIELDS = {
 
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
   const { model, provider, key, project, outcome, dialect, lane, stream } = query;
-  const { from, to, min_cost, min_ms, tag, end_user: endUser, batch, text } = query;
+  const { from, to, min_cost, min_ms, tag, end_user: endUser, batch, session, text } = query;
   if (from !== undefined && to !== undefined && from >= to) throw wrongField("from", "must be before to");
   return withoutAbsent({
     model,
@@ -67,6 +68,7 @@ export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): Receip
     tag,
     endUser,
     batch,
+    session,
     text,
   });
 }

@@ -219,18 +219,38 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 interface Rare
   extends Pick<
     Receipt,
-    "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "batch" | "sessionId" | "require" | "guards"
+    "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "batch" | "sessionId" | "require" | "guards" | "error"
   > {
   tools?: Usage["tools"];
 }
 
 function routingText(receipt: Receipt): string | undefined {
-  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards } = receipt;
+  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, error } = receipt;
   const { tools } = receipt.usage;
   const isPlain = plan === undefined && continued === undefined && hedged === undefined;
   const isAlone = batch === undefined && sessionId === undefined && require === undefined && guards === undefined;
-  if (isPlain && isAlone && corrected === undefined && unpriced === undefined && tools === undefined) return undefined;
-  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, tools });
+  if (
+    isPlain &&
+    isAlone &&
+    error === undefined &&
+    corrected === undefined &&
+    unpriced === undefined &&
+    tools === undefined
+  )
+    return undefined;
+  return JSON.stringify({
+    plan,
+    continued,
+    hedged,
+    corrected,
+    unpriced,
+    batch,
+    sessionId,
+    require,
+    guards,
+    error,
+    tools,
+  });
 }
 
 function readRare(written: string | undefined, usage: Usage): Omit<Rare, "tools"> & Pick<Receipt, "usage"> {
