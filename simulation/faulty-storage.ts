@@ -134,7 +134,7 @@ class Connection implements Storage {
     }, limitMs);
   }
 
-  changeStamp(): Promise<string> {
+  changeStamp(): ReturnType<Storage["changeStamp"]> {
     return this.#run(() => this.#kept.changeStamp());
   }
 

@@ -12,10 +12,12 @@ import type { Random } from "../src/base/sources.ts";
 import { withoutAbsent } from "../src/base/without-absent.ts";
 import type { Role } from "../src/canon/role.ts";
 import { OidcLogin } from "../src/identity/oidc-login.ts";
+import { Questions } from "../src/instances/questions.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
+import { answerOperators } from "../src/server/admin/running/answer-operators.ts";
 import { WrongSecrets } from "../src/server/admin/wrong-secrets.ts";
 import { askWithin } from "../src/server/ask-within.ts";
 import { LoginThrottle } from "../src/server/login-throttle.ts";
@@ -109,6 +111,8 @@ export class AdminHarness {
         onProblem: () => {},
       }),
       exports: { read: async () => [], states: () => [], run: async () => false },
+      questions: ownQuestions(gateway),
+      others: () => ({ instances: 0, runningCalls: 0 }),
       parts: () => [{ part: "storage", ok: true, detail: "writable", age_ms: 0 }],
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       clientsUrl: () => CLIENTS_URL,
@@ -200,6 +204,21 @@ export class AdminHarness {
   get clock(): Harness["clock"] {
     return this.gateway.clock;
   }
+}
+
+/** Of a process without others. */
+function ownQuestions({ storage, clock, gateway, context }: Harness): Questions {
+  const questions = new Questions({
+    storage,
+    clock,
+    instance: gateway.instance,
+    hasOthers: false,
+    hasEnded: () => false,
+    seen: () => [],
+    onProblem: () => {},
+  });
+  answerOperators(questions, gateway, context.live);
+  return questions;
 }
 
 const connectionFrom = (address: string): ServedConnection => ({

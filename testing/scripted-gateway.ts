@@ -16,6 +16,7 @@ import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.
 import type { Gateway } from "../src/relay/gateway.ts";
 import { HeldRequest } from "../src/relay/request/held-request.ts";
 import { MemoryBudget } from "../src/relay/request/memory-budget.ts";
+import { RunningCalls } from "../src/relay/running-calls.ts";
 import { CallTimer } from "../src/relay/settle/call-timer.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/settle/timings.ts";
 import { type CallRouting, DEFAULT_ROUTING, RoutingDefaults } from "../src/routing/call-routing.ts";
@@ -118,6 +119,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     publicUrl: () => "http://gateway.test",
     timings: DEFAULT_TIMINGS,
     runningCalls: 0,
+    calls: new RunningCalls(),
     orphanedTexts: 0,
     orphanedImages: 0,
     closing: false,

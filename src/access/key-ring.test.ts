@@ -53,7 +53,7 @@ class WatchedStorage implements Storage {
     return rows;
   }
 
-  async changeStamp(): Promise<string> {
+  async changeStamp(): ReturnType<Storage["changeStamp"]> {
     this.asked.stamps += 1;
     if (this.down) throw new Error("down");
     return await this.#storage.changeStamp();

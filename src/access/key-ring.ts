@@ -74,6 +74,8 @@ export class KeyRing {
   readonly #places = (): KnownKeys => this.#known;
   /** Called with the id of a key that this process revoked. */
   onRevokedHere: (keyId: string) => void = () => {};
+  /** Called after each look with the number of questions that processes have asked each other. One query reads both. */
+  onQuestions: (asked: number) => void = () => {};
   /** Called when the levels that limit keys may have changed. */
   onLevels: () => void = () => {};
 
@@ -163,7 +165,7 @@ export class KeyRing {
     const turn = this.#begun;
     const since = this.#stamp;
     // The stamp is read first: a key written between the reads is then found by the next refresh.
-    const stamp = await this.#storage.changeStamp();
+    const { keys: stamp } = await this.#storage.changeStamp();
     if (stamp === since) return;
     const changes = since === undefined ? undefined : await this.#readChanges(Number(since), Number(stamp));
     const all = changes ?? (await this.#readAll());
@@ -283,9 +285,11 @@ export class KeyRing {
   async #look(): Promise<void> {
     // They stay revoked here until the storage has been read again, because it may fail once more before that.
     for (const [id, actor] of this.#revokedHere) await revokeKey(this.#storage, id, this.#sources, actor);
-    if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
+    const { keys, questions } = await this.#storage.changeStamp();
+    if (keys !== this.#stamp) await this.refresh();
     this.#lookedMs = this.#sources.clock.nowMs();
     this.#failing = false;
+    this.onQuestions(questions);
     // The heartbeat reports a storage that takes no writes; the next successful write includes these uses.
     if (this.#lookedMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.#writeUsedKeys().catch(() => {});
     await this.tokens.look().catch(() => {});

@@ -12,6 +12,7 @@ import type { FileStore } from "../files/file-store.ts";
 import { openFileStore } from "../files/open-file-store.ts";
 import { issuerFetch } from "../identity/issuer-fetch.ts";
 import { OidcLogin } from "../identity/oidc-login.ts";
+import { Questions } from "../instances/questions.ts";
 import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
@@ -20,6 +21,7 @@ import { ProviderJobs } from "../relay/batch/provider-jobs.ts";
 import { CacheKeeper } from "../relay/caches/keep-caches.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Timings } from "../relay/settle/timings.ts";
+import { answerOperators } from "../server/admin/running/answer-operators.ts";
 import { BATCH_FORMS } from "../server/batches/batch-forms.ts";
 import { BatchLineWork } from "../server/batches/line-work.ts";
 import { LiveSessions } from "../server/live/live-sessions.ts";
@@ -45,6 +47,7 @@ import { makeOperations } from "./make-operations.ts";
 import { makeTelemetry } from "./make-telemetry.ts";
 import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
+import { hasEnded } from "./process-name.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
 import { spentAt } from "./spending/spent-at.ts";
@@ -138,6 +141,22 @@ export async function assemble(config: Config, given: Given) {
   const { keys, ledger } = gateway;
   const condition = () => gatewayCondition({ phase: state.phase, keys, ledger, heartbeat, leases });
   const live = new LiveSessions(clock);
+  const questions = new Questions({
+    storage,
+    clock,
+    instance,
+    hasOthers: leases !== undefined,
+    hasEnded,
+    seen: () => heartbeat.others,
+    onProblem: (err) => log.warn({ err }, "failed to ask the other processes, or to answer them"),
+  });
+  answerOperators(questions, gateway, live);
+  if (leases !== undefined) keys.onQuestions = (asked) => questions.heard(asked);
+  heartbeat.runningCalls = () => gateway.runningCalls;
+  const others = () => {
+    const running = heartbeat.others.map(({ runningCalls }) => runningCalls);
+    return { instances: running.length, runningCalls: running.reduce((sum, calls) => sum + calls, 0) };
+  };
   const context: ServerContext = {
     dialects: registry.dialects,
     gateway,
@@ -270,6 +289,8 @@ export async function assemble(config: Config, given: Given) {
     access,
     oidc,
     adminParts,
+    questions,
+    others,
   };
   return { ...parts, config, storage, journals, registry, state, context, history, snapshotOf };
 }

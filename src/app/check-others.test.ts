@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { isOptional } from "../../testing/is-present.ts";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
-import { beat, type Instance, insertInstance, selectInstances } from "../storage/tables/instances.ts";
+import { beat, insertInstance, type RegisteredInstance, selectInstances } from "../storage/tables/instances.ts";
 import { checkOthers } from "./check-others.ts";
 import { processName } from "./process-name.ts";
 
@@ -22,7 +22,7 @@ async function startBeside(other: { process: string; shares?: string; startedAtM
   const { runs = false, shares = "redis", startedAtMs = 1 } = other;
   const row = { id: "instance_1", place: ownPlace, process: other.process, startedAtMs, shares };
   await beat(storage, row);
-  const self: Omit<Instance, "beats"> = { ...row, id: "instance_2", process: processName() };
+  const self: RegisteredInstance = { ...row, id: "instance_2", process: processName() };
   await insertInstance(storage, self);
   const cancel = runs ? system.clock.every(EVERY_MS / 4, () => void beat(storage, row)) : () => {};
   try {

@@ -2,7 +2,13 @@ import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Storage } from "../storage/storage.ts";
-import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/tables/instances.ts";
+import {
+  countDown,
+  deleteInstance,
+  type Instance,
+  type RegisteredInstance,
+  selectInstances,
+} from "../storage/tables/instances.ts";
 import { hasEnded } from "./process-name.ts";
 
 const LOOKS_PER_BEAT = 10;
@@ -20,7 +26,7 @@ export const mayJoin = (shares: string, others: string): boolean => shares !== "
 
 interface CheckOptions {
   storage: Storage;
-  self: Omit<Instance, "beats">;
+  self: RegisteredInstance;
   clock: Clock;
   everyMs: number;
 }

@@ -2,12 +2,22 @@ import type { Cancel, Clock } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Log } from "../observe/log.ts";
 import type { Storage } from "../storage/storage.ts";
-import { beat, deleteInstance, type Instance, insertInstance, selectInstances } from "../storage/tables/instances.ts";
+import {
+  beat,
+  deleteInstance,
+  type Instance,
+  insertInstance,
+  type RegisteredInstance,
+  selectInstances,
+} from "../storage/tables/instances.ts";
 import { checkOthers, type Joined, mayJoin, placeOf } from "./check-others.ts";
-import { processName } from "./process-name.ts";
+import { hasEnded, processName } from "./process-name.ts";
 
 /** An instance whose count has not changed for this many of our beats is considered dead, and its row is removed. */
 const BEATS_UNTIL_FORGOTTEN = 12;
+
+/** What one says of itself that has not beaten for this many of our beats is out of date. */
+const STILL = 3;
 
 /** While the storage is unavailable it is checked more often, so that its return is noticed soon. */
 const FASTER_IN_TROUBLE = 5;
@@ -27,7 +37,7 @@ export class InstanceHeartbeat {
   readonly #storage: Storage;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #self: Omit<Instance, "beats">;
+  readonly #self: RegisteredInstance;
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #everyMs: number;
   #cancel: Cancel = () => {};
@@ -36,6 +46,9 @@ export class InstanceHeartbeat {
   #trouble: string | undefined;
   /** When the storage was last written. */
   #writtenAtMs: number;
+  /** The running calls of this process, which each beat publishes. */
+  runningCalls: () => number = () => 0;
+  #others: readonly Instance[] = [];
 
   constructor(options: {
     id: string;
@@ -65,6 +78,13 @@ export class InstanceHeartbeat {
   /** The time since the last write. */
   get ageMs(): number {
     return Math.round(this.#clock.nowMs() - this.#writtenAtMs);
+  }
+
+  /** The other instances at the last beat that are not known to be dead. */
+  get others(): readonly Instance[] {
+    return this.#others.filter(
+      ({ id, process }) => !hasEnded(process) && (this.#neighbours.get(id)?.still ?? 0) < STILL,
+    );
   }
 
   /** Registers this instance. Refuses to start while a gateway that shares no limits with it is running. */
@@ -97,7 +117,7 @@ export class InstanceHeartbeat {
 
   async #beat(): Promise<void> {
     try {
-      await beat(this.#storage, this.#self);
+      await beat(this.#storage, this.#self, this.runningCalls());
       await this.#lookAround();
       if (this.#trouble !== undefined) this.#log.info("the database is writable again");
       this.#trouble = undefined;
@@ -114,9 +134,10 @@ export class InstanceHeartbeat {
 
   async #lookAround(): Promise<void> {
     const found = await selectInstances(this.#storage);
+    this.#others = found.filter(({ id }) => id !== this.#self.id);
     const ids = new Set(found.map(({ id }) => id));
     for (const id of this.#neighbours.keys()) if (!ids.has(id)) this.#neighbours.delete(id);
-    for (const instance of found) if (instance.id !== this.#self.id) await this.#notice(instance);
+    for (const instance of this.#others) await this.#notice(instance);
   }
 
   async #notice({ id, place, startedAtMs, shares, beats }: Instance): Promise<void> {

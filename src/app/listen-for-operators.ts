@@ -16,8 +16,22 @@ import { tryProvider } from "./try-provider.ts";
 
 /** The Admin API and the console. */
 export function listenForOperators(made: Assembled, sharesPorts: boolean): Listener {
-  const { config, gateway, storage, context, access, oidc, alerts, history, metrics, registry, adminParts, exports } =
-    made;
+  const {
+    config,
+    gateway,
+    storage,
+    context,
+    access,
+    oidc,
+    alerts,
+    history,
+    metrics,
+    registry,
+    adminParts,
+    exports,
+    questions,
+    others,
+  } = made;
   const { server, admin } = config;
   const { clock, random, log } = gateway;
   const wrongSecrets = new WrongSecrets({ clock, random, storage, log });
@@ -40,6 +54,8 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
         },
         alerts,
         exports,
+        questions,
+        others,
         parts: adminParts,
         clientsUrl: context.publicUrl,
         listener: askWithin(createRequestHandler({ ...server, context, routes: routesOf(registry.dialects) })),

@@ -33,6 +33,7 @@ import { Watchdog } from "../relay/attempt/watchdog.ts";
 import { FilesAtProviders } from "../relay/files/files-at-providers.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/request/memory-budget.ts";
+import { RunningCalls } from "../relay/running-calls.ts";
 import { Conversations } from "../routing/conversations.ts";
 import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
@@ -231,6 +232,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       onProblem: (err) => log.error({ err }, "failed to renew the lease of a response"),
     }),
     runningCalls: 0,
+    calls: new RunningCalls(),
     orphanedTexts: 0,
     orphanedImages: 0,
     closing: false,

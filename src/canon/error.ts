@@ -21,6 +21,7 @@ export type ErrorKind =
   | "upstream_failed"
   | "upstream_timeout"
   | "overloaded"
+  | "stopped"
   | "internal";
 
 export interface ErrorRule {
@@ -61,6 +62,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
   upstream_failed:        rule(502, "same-then-next"),
   upstream_timeout:       rule(504, "next"),
   overloaded:             rule(503, "same-then-next"),
+  stopped:                rule(503, "never", "must not retry"),
   internal:               rule(500, "never"),
 };
 

@@ -171,6 +171,8 @@ export interface Receipt {
   batch?: BatchPosition;
   /** Tags of the call and its key. Absent if there are none. */
   tags?: readonly string[];
+  /** The operator who stopped the call, as in the audit log. For operators. */
+  stoppedBy?: string;
   /** Who used the client's program, as the request or its credential said. */
   endUser?: string;
   /** The error that the client received. For operators. Absent in rows of earlier versions. */

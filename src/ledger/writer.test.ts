@@ -72,7 +72,7 @@ class TroubledStorage implements Storage {
     return this.#storage.transaction(work) as Promise<Result>;
   }
 
-  changeStamp(): Promise<string> {
+  changeStamp(): ReturnType<Storage["changeStamp"]> {
     return this.#storage.changeStamp();
   }
 

@@ -56,6 +56,8 @@ export async function answerInBackground(
   });
   saver.pending = true;
   call.client.release();
+  const running = gateway.calls.find(call.receiptId);
+  if (running !== undefined) gateway.calls.replace(call.client, { ...running, client });
   const { url, headers } = call.incoming.request;
   const request = new Request(url, { headers, signal: controller.signal });
   const work = answer({ ...call, client, incoming: { ...call.incoming, request } });

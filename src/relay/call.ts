@@ -25,6 +25,9 @@ import type { HeldMemory } from "./request/memory-budget.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
 import type { CallTimer } from "./settle/call-timer.ts";
 
+/** `runningIndex` of a call that is not in the list of running calls. */
+export const NOT_RUNNING = -1;
+
 /** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {
   /** The client's address, as far as the proxies in front of the gateway are trusted. */
@@ -207,9 +210,14 @@ export interface Call {
   attempt: AttemptRecord | undefined;
 }
 
-/** Something to stop when the client disconnects. */
-export interface DisconnectListener {
+/** Something to stop when the client disconnects, or when an operator stops the call. */
+export interface CallListener {
   clientDisconnected(): void;
+  callStopped?(reason: StoppedError): void;
+  /** The target that it tries. */
+  readonly target?: Target;
+  /** The characters of content that have arrived, if they are counted. */
+  readonly contentSoFar?: number | undefined;
 }
 
 /**
@@ -218,15 +226,19 @@ export interface DisconnectListener {
  */
 export class ClientPresence implements Watched {
   watchIndex = NOT_WATCHED;
+  /** Its index in the list of running calls, set only by the list. NOT_RUNNING before and after. */
+  runningIndex = NOT_RUNNING;
   /** The response has begun with status 200. Errors are reported inside it from now on. */
   answerBegun = false;
+  /** Set if an operator has stopped the call. */
+  stopped: StoppedError | undefined;
   readonly #connection: ClientConnection;
   readonly #signal: AbortSignal;
   #disconnected = false;
   #attended = false;
   #released = false;
-  /** An array: a call has few attempts, usually one. */
-  readonly #listeners: DisconnectListener[] = [];
+  /** What works on the call. An array: a call has few attempts, usually one. */
+  readonly #listeners: CallListener[] = [];
   #disconnection: PromiseWithResolvers<void> | undefined;
   readonly #watchdog: Pick<Watchdog, "watch" | "unwatch">;
 
@@ -262,20 +274,35 @@ export class ClientPresence implements Watched {
     else this.#signal.addEventListener("abort", () => this.markDisconnected(), { once: true });
   }
 
-  /** Calls the listener when the client disconnects, or at once if it has; until `removeListener`. */
-  addListener(listener: DisconnectListener): void {
-    if (this.disconnected) listener.clientDisconnected();
-    else this.#listeners.push(listener);
+  /** What works on the call. */
+  get listeners(): readonly CallListener[] {
+    return this.#listeners;
   }
 
-  removeListener(listener: DisconnectListener): void {
+  /** Calls the listener when the client disconnects or the call is stopped, or at once if that has happened; until `removeListener`. */
+  addListener(listener: CallListener): void {
+    this.#listeners.push(listener);
+    if (this.disconnected) listener.clientDisconnected();
+    if (this.stopped !== undefined) listener.callStopped?.(this.stopped);
+  }
+
+  removeListener(listener: CallListener): void {
     const at = this.#listeners.indexOf(listener);
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
   markDisconnected(): void {
+    if (this.#disconnected) return;
     this.#disconnected = true;
-    for (const listener of this.#listeners.splice(0)) listener.clientDisconnected();
+    for (const listener of [...this.#listeners]) listener.clientDisconnected();
+    this.#disconnection?.resolve();
+  }
+
+  /** An operator stops the call: whatever works on it or waits for it ends. Only the first stop counts. */
+  stop(who: string): void {
+    if (this.stopped !== undefined) return;
+    this.stopped = new StoppedError(who);
+    for (const listener of [...this.#listeners]) listener.callStopped?.(this.stopped);
     this.#disconnection?.resolve();
   }
 
@@ -292,11 +319,11 @@ export class ClientPresence implements Watched {
     if (this.#attended) this.#connection.rest();
   }
 
-  /** Resolves when the client disconnects. */
+  /** Resolves when the client disconnects, or an operator stops the call. */
   get disconnection(): Promise<void> {
     this.#disconnection ??= Promise.withResolvers<void>();
     this.check();
-    if (this.disconnected) this.#disconnection.resolve();
+    if (this.disconnected || this.stopped !== undefined) this.#disconnection.resolve();
     return this.#disconnection.promise;
   }
 }
@@ -311,8 +338,22 @@ export class ClientDisconnectedError extends GatewayError {
 /** The gateway ended an attempt for the call's own reasons, not through the offer's fault. */
 export class EndedError extends GatewayError {}
 
+/** The whole call was ended: no other offer is tried, and what was generated until then is billed. */
+export class CallEndedError extends EndedError {}
+
 /** The caller's deadline for the whole call has passed. */
-export class DeadlineError extends EndedError {}
+export class DeadlineError extends CallEndedError {}
+
+/** An operator stopped the call. Clients are not told who. */
+export class StoppedError extends CallEndedError {
+  /** As in the audit log. */
+  readonly who: string;
+
+  constructor(who: string) {
+    super("stopped", "An operator of this gateway stopped this call.");
+    this.who = who;
+  }
+}
 
 /** Another offer was faster. */
 export class OutrunError extends EndedError {

@@ -41,6 +41,7 @@ import type { ProviderCopies } from "./files/provider-copies.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { MemoryBudget } from "./request/memory-budget.ts";
 import type { FetchMedia } from "./request/resolve-media.ts";
+import type { RunningCalls } from "./running-calls.ts";
 import type { Timings } from "./settle/timings.ts";
 
 /** Everything derived from one configuration. Replaced as a whole on reload; a call keeps the one it began with. */
@@ -141,6 +142,8 @@ export interface Gateway extends Sources {
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */
   runningCalls: number;
+  /** The same, for operators; videos are not among them. */
+  readonly calls: RunningCalls;
   /** How many text calls are still read without their client. */
   orphanedTexts: number;
   /** How many image calls continue without their client. */

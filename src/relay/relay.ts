@@ -9,7 +9,7 @@ import { answerInBackground } from "./background.ts";
 import { onceRouting } from "./batch/once-routing.ts";
 import { planNative } from "./batch/plan-native.ts";
 import { takeLine } from "./batch/take-line.ts";
-import { type Call, DeadlineError, type IncomingCall, type NativePass } from "./call.ts";
+import { type Call, CallEndedError, type IncomingCall, type NativePass } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
 import { relayConversationImages } from "./media/conversation.ts";
@@ -108,7 +108,7 @@ async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Prom
   const used = error.failure?.usage;
   await settle(call, gateway, {
     outcome: call.client.disconnected ? "client_gone" : error.kind,
-    ended: error instanceof DeadlineError,
+    ended: error instanceof CallEndedError,
     whole: false,
     produced: isAbandoned(call) || used !== undefined,
     usage: used,

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
-import { readKeyChanges } from "./tables/change-counter.ts";
+import { type ChangeStamp, readChangeStamp } from "./tables/change-counter.ts";
 
 /** The connect timeout is shorter than the statement timeout, to distinguish a silent host from a slow one. */
 const CONNECT_SHARE = 0.8;
@@ -97,8 +97,8 @@ export class PostgresStorage implements Storage {
     });
   }
 
-  changeStamp(): Promise<string> {
-    return readKeyChanges(this);
+  changeStamp(): Promise<ChangeStamp> {
+    return readChangeStamp(this);
   }
 
   async close(): Promise<void> {

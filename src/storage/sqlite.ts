@@ -14,7 +14,7 @@ import {
   type StoredRow,
 } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
-import { readKeyChanges } from "./tables/change-counter.ts";
+import { type ChangeStamp, readChangeStamp } from "./tables/change-counter.ts";
 
 /** The part of that wait that SQLite may spend inside one call, where it blocks the whole event loop. */
 const BLOCKING_WAIT_MS = 5;
@@ -179,8 +179,8 @@ export class SqliteStorage implements Storage {
     if (isBusy) this.#reader?.checkpoint().catch(() => undefined);
   }
 
-  changeStamp(): Promise<string> {
-    return readKeyChanges(this);
+  changeStamp(): Promise<ChangeStamp> {
+    return readChangeStamp(this);
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,5 @@
+import type { ChangeStamp } from "./tables/change-counter.ts";
+
 /** The values that a query takes. They are always sent as parameters, never inside the text (S02). */
 export type Parameter = string | number | null | Uint8Array;
 
@@ -41,7 +43,7 @@ export interface Storage extends Queries {
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
   /** Runs one statement for each row of parameters, and then the follow-up: all of it is kept, or none. */
   runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void>;
-  /** Changes whenever any process creates or revokes a key; cheap enough to read twice a second. */
-  changeStamp(): Promise<string>;
+  /** Changes whenever any process creates or revokes a key, or asks the others; cheap enough to read twice a second. */
+  changeStamp(): Promise<ChangeStamp>;
   close(): Promise<void>;
 }

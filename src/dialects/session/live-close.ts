@@ -23,6 +23,7 @@ const CODES: Readonly<Record<ErrorKind, number>> = {
   upstream_failed: FAILED,
   upstream_timeout: FAILED,
   overloaded: LATER,
+  stopped: POLICY,
   internal: FAILED,
 };
 

@@ -1,7 +1,7 @@
 import type { BufferPool, ByteBuffer } from "../../base/byte-buffer.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { NOT_WATCHED, type Watched } from "../attempt/watchdog.ts";
-import type { Call, ClientPresence, DisconnectListener, IncomingCall } from "../call.ts";
+import type { Call, CallListener, ClientPresence, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 
@@ -94,7 +94,7 @@ export function streamedBody(
     client.removeListener(listener);
     return produce(controller);
   };
-  const listener: DisconnectListener = { clientDisconnected: () => void begin(NO_CLIENT) };
+  const listener: CallListener = { clientDisconnected: () => void begin(NO_CLIENT) };
   client.addListener(listener);
   return directBody(client, begin);
 }

@@ -7,7 +7,7 @@ import type { Attempt } from "../attempt/attempt.ts";
 import { tryPlan } from "../attempt/hedge.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";
 import { withOwnId } from "../attempt/with-own-id.ts";
-import { type Call, DeadlineError } from "../call.ts";
+import { type Call, CallEndedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { capturedController } from "../settle/capture-call.ts";
 import { publishCallCommitted } from "../settle/publish-events.ts";
@@ -242,7 +242,7 @@ class StreamRelay {
     const outcome = this.#call.client.disconnected ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
-      ended: error instanceof DeadlineError,
+      ended: error instanceof CallEndedError,
       // After the stop reason and the usage nothing that matters is missing.
       whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),
       produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call) || used !== undefined,

@@ -8,7 +8,7 @@ import { Attempt } from "../attempt/attempt.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";
 import { canonicalCall, TranslatedLane } from "../attempt/translated.ts";
 import { tryOffers } from "../attempt/try-offers.ts";
-import { type BilledLeg, type Call, DeadlineError, type LaneAttempt } from "../call.ts";
+import { type BilledLeg, type Call, CallEndedError, type LaneAttempt } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { MemoryExhaustedError } from "../request/memory-budget.ts";
 import { billFailed, billLeg, billUnfinished } from "../settle/bill-leg.ts";
@@ -102,7 +102,7 @@ export class Survivor {
     const call = this.#call;
     if (call.client.disconnected || this.#gateway.closing || !soFar.canGoOn || stream.tap.state !== "open")
       return false;
-    if (error instanceof DeadlineError || error instanceof MemoryExhaustedError || !error.rule.tryNextOffer)
+    if (error instanceof CallEndedError || error instanceof MemoryExhaustedError || !error.rule.tryNextOffer)
       return false;
     return (
       call.request !== undefined && canBeginAnswer(canonicalCall(call.request, call.incoming.dialect, this.#gateway))

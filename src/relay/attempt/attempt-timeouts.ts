@@ -62,6 +62,11 @@ export class AttemptTimeouts {
     this.#content = content;
   }
 
+  /** The counted content of a stream; undefined until one has begun. */
+  get contentSoFar(): number | undefined {
+    return this.#content?.();
+  }
+
   /** The response is complete. Only the end of the stream is still awaited, for a short time. */
   expectEnd(withinMs: number): void {
     if (this.#endWithinMs === withinMs) return;

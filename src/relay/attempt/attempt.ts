@@ -287,6 +287,10 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     this.#timeouts.follow(content);
   }
 
+  get contentSoFar(): number | undefined {
+    return this.#timeouts.contentSoFar;
+  }
+
   pause(): void {
     this.#timeouts.pause();
     this.#pausedMs -= this.gateway.clock.nowMs();

@@ -1,7 +1,7 @@
 import type { Principal } from "../../access/principal.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { Timed } from "../../routing/health/health.ts";
-import type { AttemptRecord, Call, ClientPresence, IncomingRequest } from "../call.ts";
+import type { AttemptRecord, Call, ClientPresence, IncomingRequest, StoppedError } from "../call.ts";
 import type { HeldCache } from "../request/held-cache.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 
@@ -24,7 +24,10 @@ export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> exten
   /** The cache that it reads; absent for calls that can read none. */
   readonly cache?: Pick<HeldCache, "ids"> | undefined;
   attempt: Made | undefined;
-  client: Pick<ClientPresence, "disconnected" | "disconnection">;
+  client: Pick<ClientPresence, "disconnected" | "disconnection"> & {
+    /** Absent if no operator can stop the call. */
+    readonly stopped?: StoppedError | undefined;
+  };
 }
 
 /** One attempt at one target. */

@@ -85,7 +85,7 @@ class Race<T> {
   /** Both attempts are billed, so the key must have enough budget left for another. */
   #mayHedge(): boolean {
     const { client, admission } = this.#call;
-    return !this.#gateway.closing && !client.disconnected && admission.extend();
+    return !this.#gateway.closing && !client.disconnected && client.stopped === undefined && admission.extend();
   }
 
   /** The first to answer wins. If one fails, the other counts. */
@@ -147,6 +147,9 @@ class Race<T> {
       client: {
         get disconnected() {
           return stopped || client.disconnected;
+        },
+        get stopped() {
+          return client.stopped;
         },
         get disconnection() {
           return Promise.race([client.disconnection, stopping.promise]);

@@ -61,7 +61,7 @@ export class PlanSlots<Planned extends Target> {
       })
       .finally(() => this.#call.timer?.to("gateway"));
     const target = wanted.find(({ offer }) => offer.provider === provider);
-    if (target === undefined) throw new ClientDisconnectedError();
+    if (target === undefined) throw this.#call.client.stopped ?? new ClientDisconnectedError();
     return target;
   }
 

@@ -47,6 +47,7 @@ export async function tryOffers<
     let target: Planned | undefined;
     for (let tries = 1; tries <= 2; tries++) {
       if (call.client.disconnected) throw new ClientDisconnectedError();
+      if (call.client.stopped !== undefined) throw call.client.stopped;
       if (deadlineMs !== undefined && gateway.clock.nowMs() >= untilMs) throw deadlinePassed(deadlineMs);
       target = slots === undefined ? planned : await slots.take(target, untilMs - gateway.clock.nowMs(), last);
       if (target === undefined) break;

@@ -5,9 +5,10 @@ import type { Target } from "../../routing/target.ts";
 import {
   type AttemptRecord,
   type Call,
+  type CallListener,
   ClientDisconnectedError,
-  type DisconnectListener,
   deadlinePassed,
+  type StoppedError,
 } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import type { OfferAttempt } from "./attempted-call.ts";
@@ -20,12 +21,13 @@ export const MAX_ORPHANS = { orphanedTexts: 256, orphanedImages: 32 } as const;
 type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing">;
 
 /**
- * One attempt at one target. It can be ended early by a disconnect, the caller's deadline, the gateway's shutdown or its owner.
+ * One attempt at one target. It can be ended early by a disconnect, the caller's deadline, an operator, the gateway's shutdown or its
+ * owner.
  * Work that the provider has started is billed, and only its end reports how much, so after a disconnect the attempt continues
  * within limits (H13, H26).
  */
 export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
-  implements AttemptRecord, OfferAttempt, DisconnectListener, Watched
+  implements AttemptRecord, OfferAttempt, CallListener, Watched
 {
   watchIndex = NOT_WATCHED;
   readonly target: At;
@@ -76,7 +78,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
   }
 
   clientDisconnected(): void {
-    if (this.#finished) return;
+    if (this.#finished || this.orphanedAtMs !== undefined) return;
     const { gateway, orphans } = this;
     if (!this.isAtWork || gateway.closing || gateway[orphans] >= MAX_ORPHANS[orphans]) {
       this.end(new ClientDisconnectedError());
@@ -84,6 +86,11 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
     }
     gateway[orphans]++;
     this.orphanedAtMs = gateway.clock.nowMs();
+  }
+
+  /** The provider's work ends as at the caller's deadline. */
+  callStopped(reason: StoppedError): void {
+    if (!this.#finished) this.end(reason);
   }
 
   /** Ends the provider's work before its time, for this reason. */

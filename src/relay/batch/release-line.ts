@@ -5,6 +5,7 @@ import type { AdmittedCall } from "../settle/close-call.ts";
 export function releaseLine({ admission, memory, client }: AdmittedCall, gateway: Gateway): void {
   admission.release({ costNanoUsd: 0, tokens: 0 });
   gateway.runningCalls--;
+  gateway.calls.remove(client);
   memory.release();
   client.release();
 }

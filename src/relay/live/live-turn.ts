@@ -91,6 +91,7 @@ export class LiveTurn implements AttemptRecord {
     this.startedAtMs = gateway.clock.nowMs();
     this.heardAtMs = this.startedAtMs;
     this.#call = { ...call, attempt: this };
+    gateway.calls.replace(call.client, { ...this.#call, endsWithSession: true });
     this.#call.offersTried.push(...(options.opening ?? []));
     call.timer.to("provider");
   }
@@ -156,6 +157,7 @@ export class LiveTurn implements AttemptRecord {
     this.#settled = Promise.resolve();
     const { admission, memory, client } = this.#call;
     this.#gateway.runningCalls--;
+    this.#gateway.calls.remove(client);
     admission.release({ costNanoUsd: 0, tokens: 0 });
     memory.release();
     client.release();

@@ -6,7 +6,7 @@ import type { ImageRequest } from "../../media/image-request.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { WatchedAttempt } from "../attempt/watched-attempt.ts";
-import { ClientDisconnectedError, type ClientPresence, DeadlineError } from "../call.ts";
+import { CallEndedError, ClientDisconnectedError, type ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { AdmittedCall } from "../settle/close-call.ts";
 import type { IncomingImages } from "./image-relay.ts";
@@ -74,7 +74,7 @@ export class ImageAttempt extends WatchedAttempt<ImageRelay, ImageTarget> {
   }
 
   protected end(reason: GatewayError): void {
-    this.#abandoned = this.call.client.disconnected || reason instanceof DeadlineError;
+    this.#abandoned = this.call.client.disconnected || reason instanceof CallEndedError;
     this.#ending.abort(reason);
   }
 

@@ -1,4 +1,5 @@
 import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import type { Receipt } from "../../canon/receipt.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -37,7 +38,7 @@ type Admitted<Incoming> = Pick<
   | "plan"
   | "continued"
   | "hedged"
-> & { attempt: undefined; incoming: Incoming };
+> & { attempt: undefined; incoming: Incoming; verb: Receipt["verb"] };
 
 /**
  * Reads and admits a request. From here on there is a receipt; a rejected request has none. If intents are enabled, the call's row
@@ -104,7 +105,9 @@ export async function admitCall<
     hedged: false,
     attempt: undefined,
     guards: asked.guards,
+    verb: kind.verb(incoming),
   };
+  if (!sendsNothing) gateway.calls.add(admitted);
   if (gateway.events.watched && !sendsNothing) publishCallBegun(admitted, gateway);
   if (asked.refusal !== undefined) throw await refuseAdmitted(admitted, kind.verb(incoming), asked.refusal, gateway);
   return { admitted, asked };

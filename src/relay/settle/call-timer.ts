@@ -6,6 +6,8 @@ export type Phase = "gateway" | "client" | "queue" | "backoff" | "provider" | "s
 /** Measures the phases of one call, with two clock readings per phase. */
 export class CallTimer {
   phase: Phase = "gateway";
+  /** When a stream began; undefined before that, and for responses that are read whole. */
+  firstContentAtMs: number | undefined = undefined;
   readonly #nowMs: () => number;
   readonly #startedAtMs: number;
   #sinceMs: number;
@@ -22,6 +24,7 @@ export class CallTimer {
     if (phase === this.phase) return;
     this.#count();
     this.phase = phase;
+    if (phase === "stream") this.firstContentAtMs ??= this.#sinceMs;
   }
 
   /** The phases in whole milliseconds. The running sum is rounded, so that they add up to the rounded total. */

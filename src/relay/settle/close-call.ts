@@ -146,6 +146,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.hedged) receipt.hedged = true;
   if (call.routing?.require !== undefined) receipt.require = call.routing.require;
   if (call.guards !== undefined) receipt.guards = call.guards.verdicts(call.attempt);
+  const { stopped } = call.client;
+  if (stopped !== undefined && bill.outcome === "stopped") receipt.stoppedBy = stopped.who;
   const { session } = call.incoming.connection;
   if (session !== undefined) receipt.sessionId = session;
   if (bill.corrected !== undefined) receipt.corrected = bill.corrected;
@@ -157,6 +159,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   const { line } = call.incoming;
   if (line !== undefined) receipt.batch = line.batch;
   gateway.runningCalls--;
+  gateway.calls.remove(call.client);
   call.memory.release();
   call.client.release();
   logCall(gateway, receipt, call.incoming.requestId, call.trace);

@@ -23,6 +23,7 @@ const EFFECTS: Readonly<Record<ErrorKind, HealthEffect>> = {
   upstream_failed:        "failed",
   upstream_timeout:       "failed",
   overloaded:             "failed",
+  stopped:                "none",
   internal:               "none",
 };
 

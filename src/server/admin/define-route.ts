@@ -9,6 +9,7 @@ import { defineCheck, refuse } from "../../dialects/reading/check.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
 import type { Exports } from "../../exports/exports.ts";
 import type { OidcLogin } from "../../identity/oidc-login.ts";
+import type { Questions } from "../../instances/questions.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { PartCondition } from "../condition.ts";
@@ -48,6 +49,10 @@ export interface AdminParts {
   forms: readonly ProviderForm[];
   /** Tests the credential of a provider that only this text declares; undefined if it declares none of that name. */
   probeDraft: (yaml: string, name: string) => Promise<ProbedCredential | undefined>;
+  /** Asks all processes that use this storage. */
+  questions: Questions;
+  /** The running calls of the other processes at their last heartbeats, and how many processes these are. */
+  others: () => { instances: number; runningCalls: number };
   /** The gateway's dependencies. */
   parts: () => readonly PartCondition[];
   metrics: {

@@ -15,7 +15,8 @@ export const showOverview = adminRoute({
   roles: ["admin", "viewer"],
   query: { window: oneOfField("How far back. Default: `1h`.", OVERVIEW_WINDOWS) },
   answers: [json(OverviewAnswer, "Sums of the ledger; the last interval is not complete yet.")],
-  handle: async ({ query }, { storage, gateway, condition }) => {
+  handle: async ({ query }, { storage, gateway, condition }, { others }) => {
+    const elsewhere = others();
     const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs());
     const { status, reasons } = condition();
     const unpriced = await selectUnpricedUses(storage, { sinceMs: found.sinceMs, limit: MAX_UNPRICED });
@@ -27,7 +28,8 @@ export const showOverview = adminRoute({
         every_ms: found.everyMs,
         status,
         reasons,
-        running_calls: gateway.runningCalls,
+        running_calls: gateway.runningCalls + elsewhere.runningCalls,
+        instances: 1 + elsewhere.instances,
         calls_per_minute: Math.round((found.total.calls / minutes) * 1e6) / 1e6,
         total: amountsView(found.total),
         series: found.parts.map((part) => ({ at: moment(part.startMs), ...amountsView(part) })),

@@ -21,7 +21,6 @@ import { runExport } from "./exports/run-export.ts";
 import { listGuards } from "./guards/list-guards.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
-import { endLiveSession, listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
@@ -45,6 +44,8 @@ import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
 import { showRefusals } from "./refusals.ts";
+import { listCalls, stopCall } from "./running/calls.ts";
+import { endLiveSession, listLiveSessions } from "./running/live-sessions.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
 import { exportUsage, showUsage } from "./usage.ts";
 
@@ -105,6 +106,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   showUsage,
   exportUsage,
   showRefusals,
+  listCalls,
+  stopCall,
   listLiveSessions,
   listGuards,
   endLiveSession,

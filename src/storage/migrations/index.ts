@@ -39,6 +39,7 @@ import { liveSecrets } from "./0039-live-secrets.ts";
 import { people } from "./0041-people.ts";
 import { endUsers } from "./0043-end-users.ts";
 import { exports } from "./0047-exports.ts";
+import { questions } from "./0049-questions.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -84,4 +85,5 @@ export const MIGRATIONS: readonly Migration[] = [
   people,
   endUsers,
   exports,
+  questions,
 ];

@@ -219,19 +219,30 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 interface Rare
   extends Pick<
     Receipt,
-    "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "batch" | "sessionId" | "require" | "guards" | "error"
+    | "plan"
+    | "continued"
+    | "hedged"
+    | "corrected"
+    | "unpriced"
+    | "batch"
+    | "sessionId"
+    | "require"
+    | "guards"
+    | "stoppedBy"
+    | "error"
   > {
   tools?: Usage["tools"];
 }
 
 function routingText(receipt: Receipt): string | undefined {
-  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, error } = receipt;
+  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, stoppedBy, error } = receipt;
   const { tools } = receipt.usage;
   const isPlain = plan === undefined && continued === undefined && hedged === undefined;
   const isAlone = batch === undefined && sessionId === undefined && require === undefined && guards === undefined;
   if (
     isPlain &&
     isAlone &&
+    stoppedBy === undefined &&
     error === undefined &&
     corrected === undefined &&
     unpriced === undefined &&
@@ -248,6 +259,7 @@ function routingText(receipt: Receipt): string | undefined {
     sessionId,
     require,
     guards,
+    stoppedBy,
     error,
     tools,
   });

@@ -1,13 +1,24 @@
 import { number, text } from "../columns.ts";
 import type { Queries } from "../storage.ts";
 
+/** How often the keys have changed, and how many questions were asked. */
+export interface ChangeStamp {
+  keys: string;
+  questions: number;
+}
+
 /**
- * A row that every write to the keys increments, in the same transaction. SQLite's `data_version` would work for only
- * one engine, and would also change with every receipt that another process writes.
+ * Rows that every write to the keys and every question increment, in the same transaction. SQLite's `data_version` would work for
+ * only one engine, and would also change with every receipt that another process writes.
  */
-export async function readKeyChanges(queries: Queries): Promise<string> {
-  const [row] = await queries.query("SELECT value FROM change_counters WHERE name = 'keys'");
-  return row === undefined ? "0" : text(row, "value");
+export async function readChangeStamp(queries: Queries): Promise<ChangeStamp> {
+  const rows = await queries.query("SELECT name, value FROM change_counters WHERE name IN ('keys', 'questions')");
+  const stamp: ChangeStamp = { keys: "0", questions: 0 };
+  for (const row of rows) {
+    if (row["name"] === "keys") stamp.keys = text(row, "value");
+    else stamp.questions = number(row, "value");
+  }
+  return stamp;
 }
 
 /**

@@ -13,7 +13,12 @@ export interface Instance {
   shares: string;
   /** Counts up while it is alive, and down from 0 while it starts. */
   beats: number;
+  /** How many calls were running at its last beat. */
+  runningCalls: number;
 }
+
+/** What an instance says of itself when it starts. */
+export type RegisteredInstance = Omit<Instance, "beats" | "runningCalls">;
 
 /**
  * Both are in one column, because earlier versions on the same storage know no other. They do not consider such an
@@ -24,7 +29,7 @@ const placeColumn = ({ place, process }: Pick<Instance, "place" | "process">): s
   process === "" ? place : place + SEPARATOR + process;
 
 /** Adds an instance that is starting. */
-export async function insertInstance(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
+export async function insertInstance(queries: Queries, instance: RegisteredInstance): Promise<void> {
   const { id, startedAtMs, shares } = instance;
   await queries.query("INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 0)", [
     id,
@@ -34,12 +39,13 @@ export async function insertInstance(queries: Queries, instance: Omit<Instance, 
   ]);
 }
 
-export async function beat(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
+export async function beat(queries: Queries, instance: RegisteredInstance, runningCalls = 0): Promise<void> {
   const { id, startedAtMs, shares } = instance;
   await queries.query(
-    `INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 1)
-     ON CONFLICT (id) DO UPDATE SET beats = CASE WHEN instances.beats < 0 THEN 1 ELSE instances.beats + 1 END`,
-    [id, placeColumn(instance), startedAtMs, shares],
+    `INSERT INTO instances (id, place, started_at_ms, shares, beats, running_calls) VALUES (?, ?, ?, ?, 1, ?)
+     ON CONFLICT (id) DO UPDATE SET beats = CASE WHEN instances.beats < 0 THEN 1 ELSE instances.beats + 1 END,
+       running_calls = EXCLUDED.running_calls`,
+    [id, placeColumn(instance), startedAtMs, shares, runningCalls],
   );
 }
 
@@ -50,7 +56,7 @@ export async function countDown(queries: Queries, id: string): Promise<void> {
 
 export async function selectInstances(queries: Queries): Promise<Instance[]> {
   const rows = await queries.query(
-    "SELECT id, place, started_at_ms, shares, beats FROM instances ORDER BY started_at_ms, id",
+    "SELECT id, place, started_at_ms, shares, beats, running_calls FROM instances ORDER BY started_at_ms, id",
   );
   return rows.map((row) => {
     const [place = "", process = ""] = text(row, "place").split(SEPARATOR);
@@ -61,6 +67,7 @@ export async function selectInstances(queries: Queries): Promise<Instance[]> {
       startedAtMs: number(row, "started_at_ms"),
       shares: text(row, "shares"),
       beats: number(row, "beats"),
+      runningCalls: number(row, "running_calls"),
     };
   });
 }

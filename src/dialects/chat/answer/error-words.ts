@@ -18,5 +18,6 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; code: strin
   upstream_failed:        { type: "api_error", code: "upstream_failed" },
   upstream_timeout:       { type: "timeout_error", code: "upstream_timeout" },
   overloaded:             { type: "api_error", code: "overloaded" },
+  stopped:                { type: "api_error", code: "stopped" },
   internal:               { type: "server_error", code: null },
 };

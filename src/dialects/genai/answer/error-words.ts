@@ -18,5 +18,6 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, string>> = {
   upstream_failed:        "UNAVAILABLE",
   upstream_timeout:       "DEADLINE_EXCEEDED",
   overloaded:             "UNAVAILABLE",
+  stopped:                "UNAVAILABLE",
   internal:               "INTERNAL",
 };

@@ -18,5 +18,6 @@ export const ERROR_CODES: Readonly<Record<ErrorKind, string>> = {
   upstream_failed:        "unavailable",
   upstream_timeout:       "deadline_exceeded",
   overloaded:             "unavailable",
+  stopped:                "cancelled",
   internal:               "internal",
 };

@@ -20,5 +20,6 @@ export const FAILURE_CODES: Readonly<Record<ErrorKind, string>> = {
   upstream_failed:        "server_error",
   upstream_timeout:       "server_error",
   overloaded:             "server_error",
+  stopped:                "invalid_prompt",
   internal:               "server_error",
 };

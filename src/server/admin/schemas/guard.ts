@@ -22,7 +22,9 @@ export const GuardItem = Type.Object(
       keys: nullable(Type.Array(Type.String())),
       models: nullable(Type.Array(Type.String())),
     }),
-    verdicts: Type.Array(VerdictCount, { description: "Calls of this process since its start, by verdict." }),
+    verdicts: Type.Array(VerdictCount, {
+      description: "Calls of all running processes, each since its start, by verdict.",
+    }),
   },
   { title: "GuardItem" },
 );

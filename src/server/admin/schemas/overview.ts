@@ -51,7 +51,11 @@ export const OverviewAnswer = dataAnswer(
     every_ms: Type.Integer(),
     status: Type.Enum(["ready", "degraded", "not ready"]),
     reasons: Type.Array(Type.String()),
-    running_calls: Type.Integer({ description: "The current state of this process." }),
+    running_calls: Type.Integer({
+      description:
+        "Of all processes: the calls of this one, and those of the others at their last heartbeat, up to 5 s ago.",
+    }),
+    instances: Type.Integer({ description: "How many processes run, including this one." }),
     calls_per_minute: Type.Number(),
     total: Type.Object(amounts),
     series: Type.Array(Type.Object({ at: Timestamp, ...amounts }), { description: "In order, without gaps." }),

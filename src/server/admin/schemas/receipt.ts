@@ -82,6 +82,7 @@ const fields = {
   trace_id: nullable(Type.String()),
   batch: nullable(BatchPosition),
   error: nullable(ClientError),
+  stopped_by: nullable(Type.String({ description: "The operator who stopped the call, as in the audit log." })),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
+import { ADMIN_SECRET, AdminHarness } from "../../../../testing/admin-harness.ts";
 
 interface Listed {
   data: { id: string; key: string; project: string; protocol: string; turns: number; running: number }[];
