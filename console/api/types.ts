@@ -2,11 +2,13 @@ export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/sch
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
+export type { CallItem } from "../../src/server/admin/schemas/call-in-flight.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
 export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
 export type { GuardItem } from "../../src/server/admin/schemas/guard.ts";
 export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
+export type { SessionItem } from "../../src/server/admin/schemas/live-session.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
 export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";
@@ -29,13 +31,12 @@ export interface Page<Item> {
   searched_back_to?: string | null;
 }
 
-/** An open live connection. */
-export interface LiveSession {
-  id: string;
-  key: string;
-  project: string;
-  protocol: string;
-  opened_at: string;
-  turns: number;
-  running: number;
+/** What all processes answered, and which did not. */
+export interface Gathered<Item> {
+  data: Item[];
+  /** How many match, whether or not they are in `data`. */
+  total: number;
+  instances: number;
+  unanswered: { id: string; place: string }[];
+  problem: string | null;
 }

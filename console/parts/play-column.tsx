@@ -14,6 +14,7 @@ import {
   requestOf,
 } from "../play/request.ts";
 import { type Progress, play } from "../play/send.ts";
+import { takeHandedOver } from "../state/handed-over.ts";
 import { Choice, Code, State } from "./basics.tsx";
 import { VoicePanel } from "./voice-panel.tsx";
 
@@ -97,10 +98,11 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
   const offered = [...requests, ...(found !== undefined && canTalk(found) ? ([VOICE] as const) : [])];
   const chosen = offered.find((one) => one === wanted) ?? offered[0];
   const protocol = chosen === VOICE ? undefined : chosen;
-  const [tab, setTab] = useState<Tab>("answer");
+  const [handed] = useState(() => takeHandedOver());
+  const [tab, setTab] = useState<Tab>(handed === undefined ? "answer" : "request");
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
   const [receipt, setReceipt] = useState<ReceiptDetail | undefined>(undefined);
-  const [edited, setEdited] = useState<string | undefined>(undefined);
+  const [edited, setEdited] = useState<string | undefined>(handed);
   const [sample, setSample] = useState("curl");
   const abort = useRef<AbortController | undefined>(undefined);
   const settings: PlaySettings | undefined = protocol && { ...common, model, protocol };
