@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import type { ReceiptDetail } from "../api/types.ts";
-import { decimal, duration, speed } from "../format/numbers.ts";
+import { decimal, duration } from "../format/numbers.ts";
 import { PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
 import { Bodies } from "../parts/bodies.tsx";
 import { CallActions } from "../parts/call-actions.tsx";
@@ -13,14 +13,13 @@ import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useData } from "../parts/use-data.ts";
 import { Waterfall } from "../parts/waterfall.tsx";
+import { callSpeed } from "../state/call-speed.ts";
 import { backToList, listAddress } from "../state/list-place.ts";
 import { nameOfKey } from "../state/names.ts";
 import { place } from "../state/router.ts";
 
 function Facts({ call }: { call: ReceiptDetail }) {
-  const { usage } = call;
-  const out = usage.output === null && usage.reasoning === null ? null : (usage.output ?? 0) + (usage.reasoning ?? 0);
-  const tokensPerSecond = speed(out, call.first_content_ms, call.total_ms);
+  const tokensPerSecond = callSpeed(call);
   return (
     <section class="panel" aria-labelledby="request-facts">
       <h2 id="request-facts">Request</h2>

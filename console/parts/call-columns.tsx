@@ -1,7 +1,8 @@
 import type { ReceiptItem } from "../api/types.ts";
-import { counted, decimal, duration, known, speed } from "../format/numbers.ts";
-import { full, when } from "../format/time.ts";
+import { counted, decimal, duration, known } from "../format/numbers.ts";
+import { clockTime, day, full } from "../format/time.ts";
 import { costWords } from "../state/call-cost.ts";
+import { callSpeed, generatedTokens } from "../state/call-speed.ts";
 import { COLUMNS, type ColumnName, hidden } from "../state/columns.ts";
 import type { CallFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
@@ -10,8 +11,6 @@ import type { Column } from "./data-table.tsx";
 
 const sumOf = (...parts: (number | null)[]): number | null =>
   parts.every((part) => part === null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
-
-const generated = ({ usage }: ReceiptItem): number | null => sumOf(usage.output, usage.reasoning);
 
 /** Short notes on how a call was served. */
 function remarks({ offers, fields, hedged, continued, adjusts, stream, guards }: ReceiptItem): string[] {
@@ -46,7 +45,12 @@ export const COLUMN_TITLES: Readonly<Record<ColumnName, string>> = {
 type Narrow = (more: CallFilter) => void;
 type Shown = Omit<Column<ReceiptItem>, "id" | "title">;
 
-const number = (cell: Shown["cell"], muted = false): Shown => ({ kind: "number", cell, muted, onPhone: "line" });
+const number = (cell: Shown["cell"], { muted = false, onPhone = "hidden" }: Partial<Shown> = {}): Shown => ({
+  kind: "number",
+  cell,
+  muted,
+  onPhone,
+});
 
 const shownBy = (narrow: Narrow): Readonly<Record<ColumnName, Shown>> => ({
   outcome: {
@@ -97,17 +101,20 @@ const shownBy = (narrow: Narrow): Readonly<Record<ColumnName, Shown>> => ({
     },
   },
   first_content: number(({ first_content_ms }) => known(first_content_ms, duration)),
-  total: number(({ total_ms }) => duration(total_ms)),
+  total: number(({ total_ms }) => duration(total_ms), { onPhone: "line" }),
   input: number(({ usage }) => known(sumOf(usage.input, usage.cache_write_5m, usage.cache_write_1h))),
-  cached: number(({ usage }) => known(usage.cache_read), true),
-  output: number((call) => known(generated(call))),
-  speed: number((call) => known(speed(generated(call), call.first_content_ms, call.total_ms), decimal), true),
+  cached: number(({ usage }) => known(usage.cache_read), { muted: true }),
+  output: number((call) => known(generatedTokens(call))),
+  speed: number((call) => known(callSpeed(call), decimal), { muted: true }),
   dialect: {
     muted: true,
+    onPhone: "hidden",
     cell: ({ dialect, lane }) => `${dialect.client}${lane === "translated" ? ` → ${dialect.upstream}` : ""}`,
   },
   remarks: { muted: true, cell: (call) => remarks(call).join(", ") },
 });
+
+const isToday = (moment: string): boolean => new Date(moment).toDateString() === new Date().toDateString();
 
 /** The visible columns, in order. A click on a model, a key or an end user narrows the list to it. */
 export function callColumns(narrow: Narrow): Column<ReceiptItem>[] {
@@ -117,8 +124,9 @@ export function callColumns(narrow: Narrow): Column<ReceiptItem>[] {
       id: "time",
       title: "Time",
       cell: ({ id, created_at }) => (
-        <a class="time" href={`/calls/${id}`} title={full(created_at)}>
-          {when(created_at)}
+        <a class="time two-lines" href={`/calls/${id}`} title={full(created_at)}>
+          {clockTime(created_at)}
+          {isToday(created_at) ? null : <small>{day(created_at)}</small>}
         </a>
       ),
     },

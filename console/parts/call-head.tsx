@@ -15,6 +15,16 @@ const Id = ({ name, id }: { name: string; id: string }) => (
   </div>
 );
 
+/** What providers said, once each. */
+function timesSaid(failed: ReceiptDetail["offers"]): ReadonlyMap<string, number> {
+  const said = new Map<string, number>();
+  for (const offer of failed) {
+    const sentence = `${offer.provider}: ${failureSentence(offer)}`;
+    said.set(sentence, (said.get(sentence) ?? 0) + 1);
+  }
+  return said;
+}
+
 /** How the call ended, the error in words, its main figures and its IDs. */
 export function CallHead({ call }: { call: ReceiptDetail }) {
   const failed = call.offers.filter(({ outcome }) => outcome === "failed");
@@ -62,9 +72,10 @@ export function CallHead({ call }: { call: ReceiptDetail }) {
         <div class={isError ? "told" : "told past"}>
           <h2>{isError ? "The provider said" : "Failed attempts before the response"}</h2>
           <ul>
-            {failed.map((offer, index) => (
-              <li key={index}>
-                <b>{offer.provider}</b> {failureSentence(offer)}
+            {[...timesSaid(failed)].map(([sentence, times]) => (
+              <li key={sentence}>
+                {sentence}
+                {times > 1 && <span class="muted"> ({times} times)</span>}
               </li>
             ))}
           </ul>

@@ -7,7 +7,7 @@ export function ColumnChoice() {
   return (
     <>
       <button type="button" popovertarget="columns">
-        Columns{left > 0 ? ` (${left} hidden)` : ""}
+        Columns
       </button>
       <fieldset id="columns" popover="auto" class="columns">
         <legend>Columns</legend>

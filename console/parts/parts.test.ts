@@ -54,6 +54,16 @@ describe("a provider's failure", () => {
     expect(failureSentence({ failure, reason: "upstream_overloaded" })).toBe(
       "<b>no</b> · HTTP 529 · from api.example.com",
     );
+    const said = '{"type":"error","error":{"type":"api_error","message":"Service unavailable"}}';
+    expect(failureSentence({ failure: { said }, reason: "overloaded" })).toBe("Service unavailable");
+    for (const [raw, words] of [
+      ['{"error":"no key"}', "no key"],
+      ['[{"error":{"code":429,"message":"Quota"}}]', "Quota"],
+      ['{"detail":[{"msg":"field required"}]}', "field required"],
+      ['{"code":5}', '{"code":5}'],
+      ["<html>", "<html>"],
+    ] as const)
+      expect(failureSentence({ failure: { said: raw }, reason: null })).toBe(words);
     expect(failureSentence({ failure: null, reason: "upstream_timeout" })).toBe("upstream timeout");
   });
 });

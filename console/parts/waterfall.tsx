@@ -1,11 +1,30 @@
 import type { ReceiptDetail } from "../api/types.ts";
 import { duration, percent } from "../format/numbers.ts";
+import { readJson } from "../state/json-diff.ts";
 import { type Part, waterfallOf } from "../state/waterfall.ts";
 import { State, words } from "./basics.tsx";
 
 const KINDS: Readonly<Record<string, "good" | "bad" | "idle">> = { answered: "good", failed: "bad", abandoned: "idle" };
 
 type Offer = ReceiptDetail["offers"][number];
+
+/** The sentence in a provider's error, which is JSON for most of them. */
+export function messageIn(said: string): string {
+  const found = messageOf(readJson(said));
+  return found === undefined || found.trim() === "" ? said : found;
+}
+
+function messageOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return messageOf(value[0]);
+  if (typeof value !== "object" || value === null) return undefined;
+  const fields = value as Record<string, unknown>;
+  for (const name of ["error", "message", "detail", "errors", "error_message", "msg"]) {
+    const found = Object.hasOwn(fields, name) ? messageOf(fields[name]) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** What a provider said, in the order in which an operator reads it. */
 export function failureSentence({ failure, reason }: Pick<Offer, "failure" | "reason">): string {
@@ -14,10 +33,12 @@ export function failureSentence({ failure, reason }: Pick<Offer, "failure" | "re
     if (value === undefined || value === null || value === "") return undefined;
     return typeof value === "object" ? JSON.stringify(value) : String(value);
   };
+  const said = field("said");
   const where = field("host");
   const seconds = field("retryAfterSeconds");
   return [
-    field("said") ?? (reason === null ? undefined : words(reason)),
+    said === undefined ? undefined : messageIn(said),
+    said === undefined && reason !== null ? words(reason) : undefined,
     field("status") === undefined ? undefined : `HTTP ${field("status")}`,
     field("errno"),
     where === undefined ? undefined : `from ${where}`,
@@ -74,6 +95,7 @@ export function Waterfall({ call }: { call: ReceiptDetail }) {
             return (
               <tr key={index} class={part.within ? "within" : undefined}>
                 <th scope="row" title={part.about}>
+                  {part.within ? `${(part.offer ?? 0) + 1}. ` : ""}
                   {part.label}
                   {offer !== undefined && (
                     <State kind={KINDS[offer.outcome] ?? "idle"}>

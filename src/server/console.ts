@@ -27,6 +27,9 @@ interface ServedConsole {
 /** The page itself reads the rest of its address. */
 const PAGES = [
   "calls",
+  "in-flight",
+  "refused",
+  "catalogue",
   "usage",
   "play",
   "models",
