@@ -40,3 +40,12 @@ export interface Gathered<Item> {
   unanswered: { id: string; place: string }[];
   problem: string | null;
 }
+
+/** Those of all processes. */
+export interface LiveSessions {
+  data: LiveSession[];
+  /** Running processes that did not answer. */
+  unanswered: { place: string }[];
+  /** Why the others could not be asked. */
+  problem: string | null;
+}

@@ -134,6 +134,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("receipts", "list | show ID | bodies ID", "list and show receipts, and the captured bodies of calls", () =>
         import("./commands/receipts.ts").then(({ receipts }) => receipts),
       ),
+      list("calls", "list | stop ID", "list and stop the calls in flight of all processes", () =>
+        import("./commands/running/calls.ts").then(({ calls }) => calls),
+      ),
       list("guards", "", "list the configured guards and count their verdicts", () =>
         import("./commands/guards.ts").then(({ guards }) => guards),
       ),

@@ -22,11 +22,9 @@ import type { GuardRun } from "./guard/guard-run.ts";
 import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
 import type { HeldMemory } from "./request/memory-budget.ts";
+import { NOT_RUNNING } from "./running-calls.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
 import type { CallTimer } from "./settle/call-timer.ts";
-
-/** `runningIndex` of a call that is not in the list of running calls. */
-export const NOT_RUNNING = -1;
 
 /** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {

@@ -1,9 +1,17 @@
 import type { SQL } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
-import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
+import {
+  type ChangeStamp,
+  type FollowUp,
+  type Parameter,
+  type Queries,
+  STATEMENT_MS,
+  type Storage,
+  type StoredRow,
+} from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
-import { type ChangeStamp, readChangeStamp } from "./tables/change-counter.ts";
+import { readChangeStamp } from "./tables/change-counter.ts";
 
 /** The connect timeout is shorter than the statement timeout, to distinguish a silent host from a slow one. */
 const CONNECT_SHARE = 0.8;

@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { SqliteReader } from "./sqlite-reader.ts";
 import {
+  type ChangeStamp,
   type FollowUp,
   type Parameter,
   type Queries,
@@ -14,7 +15,7 @@ import {
   type StoredRow,
 } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
-import { type ChangeStamp, readChangeStamp } from "./tables/change-counter.ts";
+import { readChangeStamp } from "./tables/change-counter.ts";
 
 /** The part of that wait that SQLite may spend inside one call, where it blocks the whole event loop. */
 const BLOCKING_WAIT_MS = 5;

@@ -1,10 +1,14 @@
-import type { ChangeStamp } from "./tables/change-counter.ts";
-
 /** The values that a query takes. They are always sent as parameters, never inside the text (S02). */
 export type Parameter = string | number | null | Uint8Array;
 
 /** One row as returned by the engine; `columns.ts` reads its values the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** How often the keys have changed, and how many questions processes have asked each other. */
+export interface ChangeStamp {
+  keys: string;
+  questions: number;
+}
 
 /** How long a statement, or a transaction as a whole, may take by default (H29). */
 export const STATEMENT_MS = 5_000;

@@ -15,7 +15,7 @@ interface Guards {
 export const guards = defineCommand({
   flags: ADMIN_FLAGS,
   run: async ({ values }) => {
-    const found = (await (await connectAdmin(values)).read("/api/guards")) as unknown as Guards;
+    const found = (await (await connectAdmin(values)).readAll("/api/guards")) as unknown as Guards;
     if (values.json) printJson(found);
     else
       printTable(

@@ -64,6 +64,8 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/usage": ALL,
   "GET /api/usage/export": ALL,
   "GET /api/refusals": ALL,
+  "GET /api/calls": ALL,
+  "POST /api/calls/{receipt}/stop": OF_KEYS,
   "GET /api/live_sessions": ALL,
   "GET /api/guards": READERS,
   "POST /api/live_sessions/{id}/end": OF_KEYS,

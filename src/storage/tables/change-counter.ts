@@ -1,11 +1,5 @@
 import { number, text } from "../columns.ts";
-import type { Queries } from "../storage.ts";
-
-/** How often the keys have changed, and how many questions were asked. */
-export interface ChangeStamp {
-  keys: string;
-  questions: number;
-}
+import type { ChangeStamp, Queries } from "../storage.ts";
 
 /**
  * Rows that every write to the keys and every question increment, in the same transaction. SQLite's `data_version` would work for

@@ -18,6 +18,6 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; status?: nu
   upstream_failed:        { type: "api_error" },
   upstream_timeout:       { type: "timeout_error" },
   overloaded:             { type: "overloaded_error", status: 529 },
-  stopped:                { type: "api_error" },
+  stopped:                { type: "api_error", status: 500 },
   internal:               { type: "api_error" },
 };
