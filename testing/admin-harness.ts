@@ -16,6 +16,7 @@ import { Questions } from "../src/instances/questions.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
+import { OverviewMemory } from "../src/server/admin/overview/overview-memory.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
 import { answerOperators } from "../src/server/admin/running/answer-operators.ts";
 import { WrongSecrets } from "../src/server/admin/wrong-secrets.ts";
@@ -114,6 +115,8 @@ export class AdminHarness {
       questions: ownQuestions(gateway),
       others: () => ({ instances: 0, runningCalls: 0 }),
       parts: () => [{ part: "storage", ok: true, detail: "writable", age_ms: 0 }],
+      budgets: () => [],
+      overviews: new OverviewMemory(),
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       clientsUrl: () => CLIENTS_URL,
       listener: askWithin(

@@ -1,4 +1,5 @@
 export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/schemas/alert.ts";
+export type { Finding } from "../../src/server/admin/schemas/attention.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
@@ -7,7 +8,7 @@ export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/
 export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
 export type { GuardItem } from "../../src/server/admin/schemas/guard.ts";
-export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
+export type { CreatedKey, Key, ListedKey, RotatedKey, ShownKey } from "../../src/server/admin/schemas/key.ts";
 export type { SessionItem } from "../../src/server/admin/schemas/live-session.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
@@ -15,13 +16,13 @@ export type { OperationItem } from "../../src/server/admin/schemas/operation.ts"
 export type { Overview } from "../../src/server/admin/schemas/overview.ts";
 export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";
 export type { Project } from "../../src/server/admin/schemas/project.ts";
-export type { ProviderHealth } from "../../src/server/admin/schemas/provider.ts";
+export type { ProviderHealth, ProvidersAnswer } from "../../src/server/admin/schemas/provider.ts";
 export type { CheckedProvider, ProviderForms } from "../../src/server/admin/schemas/provider-form.ts";
 export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.ts";
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
 export type { LoginWays, OpenSession, Session } from "../../src/server/admin/schemas/session.ts";
 export type { TokenSubject } from "../../src/server/admin/schemas/subject.ts";
-export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
+export type { UsageAmounts, UsageAnswer, UsageRow } from "../../src/server/admin/schemas/usage.ts";
 
 /** One page of a list. */
 export interface Page<Item> {
@@ -29,6 +30,8 @@ export interface Page<Item> {
   next: string | null;
   /** For receipts: how far back the search went before it stopped. */
   searched_back_to?: string | null;
+  /** Of a search in captured bodies. */
+  bodies?: { searched: number; unreadable: number } | null;
 }
 
 /** What all processes answered, and which did not. */
@@ -38,14 +41,5 @@ export interface Gathered<Item> {
   total: number;
   instances: number;
   unanswered: { id: string; place: string }[];
-  problem: string | null;
-}
-
-/** Those of all processes. */
-export interface LiveSessions {
-  data: LiveSession[];
-  /** Running processes that did not answer. */
-  unanswered: { place: string }[];
-  /** Why the others could not be asked. */
   problem: string | null;
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import type { Page, ReceiptItem } from "../api/types.ts";
+import { counted } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
 import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
 import { CallTable } from "../parts/call-table.tsx";
@@ -44,7 +45,9 @@ export function Calls() {
   const filter = currentFilter();
   const range = readRange(query, Date.now());
   const after = query.get("after") ?? undefined;
-  const live = query.get("live") === "1" && after === undefined && range.toMs === undefined;
+  // Each search in bodies is in the audit log, so it does not repeat itself.
+  const mayBeLive = after === undefined && range.toMs === undefined && filter.body === undefined;
+  const live = mayBeLive && query.get("live") === "1";
   const narrowed = { ...receiptQuery(filter), ...rangeQuery(range) };
   const key = [query.get("q"), query.get("range"), query.get("from"), query.get("to"), after].join("|");
   const loaded = useData(key, (abort) =>
@@ -79,7 +82,7 @@ export function Calls() {
         <button
           type="button"
           aria-pressed={live}
-          disabled={after !== undefined || range.toMs !== undefined}
+          disabled={!mayBeLive}
           onClick={() => setQuery({ live: live ? undefined : "1" }, true)}
         >
           <i class={live ? "dot live" : "dot"} aria-hidden="true" /> Live
@@ -136,7 +139,11 @@ export function Calls() {
   );
 }
 
-const searchedWords = ({ searched_back_to: until }: Page<ReceiptItem>): string =>
-  until === null || until === undefined
-    ? "searched in the captured bodies of all calls in this range"
-    : `searched in captured bodies back to ${full(until)}; Older continues`;
+/** How far a search in bodies went, because each is opened and read. */
+function searchedWords({ bodies, searched_back_to: until }: Page<ReceiptItem>): string {
+  const { searched = 0, unreadable = 0 } = bodies ?? {};
+  if (searched + unreadable === 0) return "no bodies are kept in this range: capture is off, or they have expired";
+  const lost = unreadable === 0 ? "" : `, ${counted(unreadable, "capture")} could not be read`;
+  const bound = until === null || until === undefined ? "" : `, back to ${full(until)}; Older continues`;
+  return `searched the captured bodies of ${counted(searched, "call")}${bound}${lost}`;
+}

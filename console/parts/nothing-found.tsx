@@ -9,6 +9,8 @@ import { useData } from "./use-data.ts";
 
 type Name = keyof CallFilter;
 
+const namesOf = (filter: CallFilter): Name[] => (Object.keys(filter) as Name[]).filter((name) => name !== "unknown");
+
 interface Found {
   /** The filters without which there are calls. */
   causes: Name[];
@@ -23,7 +25,8 @@ async function hasCalls(filter: CallFilter, range: Range, abort: AbortSignal): P
 
 /** Leaves out one filter after the other. */
 async function findCauses(filter: CallFilter, range: Range, abort: AbortSignal): Promise<Found> {
-  const names = (Object.keys(filter) as Name[]).filter((name) => name !== "unknown");
+  // Each search in bodies is recorded, so it is not repeated to find out why it found nothing.
+  const names = filter.body === undefined ? namesOf(filter) : (["body"] as const);
   const [any, ...without] = await Promise.all([
     hasCalls({}, range, abort),
     ...names.map((name) => hasCalls({ ...filter, [name]: undefined }, range, abort)),
@@ -42,7 +45,7 @@ const shown = (name: Name, filter: CallFilter): string => {
 export function NothingFound({ filter, range }: { filter: CallFilter; range: Range }) {
   const key = JSON.stringify([filter, range.name ?? [range.fromMs, range.toMs]]);
   const { data, error } = useData(key, (abort) => findCauses(filter, range, abort));
-  const names = (Object.keys(filter) as Name[]).filter((name) => name !== "unknown");
+  const names = namesOf(filter);
   const widen = (
     <p>
       <button

@@ -15,6 +15,8 @@ export interface CallFilter {
   end_user?: string;
   /** The live connection that calls were turns of. */
   session?: string;
+  /** `true` if a part of the prompt was read from a cache. */
+  cached?: string;
   /** Text in the captured bodies. */
   body?: string;
   /** Minimum cost in dollars. */
@@ -40,6 +42,7 @@ export const NAMES = [
   "batch",
   "end_user",
   "session",
+  "cached",
   "body",
 ] as const;
 const COMPARED = ["cost", "ms"] as const;
@@ -111,6 +114,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   time: "ms",
   duration: "ms",
   latency: "ms",
+  cache: "cached",
   contains: "body",
   prompt: "body",
 };

@@ -1,5 +1,5 @@
 /** In UTC. Weeks begin on Monday. */
-const BUDGET_WINDOWS = ["day", "week", "month", "quarter", "total"] as const;
+export const BUDGET_WINDOWS = ["day", "week", "month", "quarter", "total"] as const;
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
 /** What the ledger knows of a window: money, or the calls or the tokens of a day. */

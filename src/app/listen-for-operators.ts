@@ -1,4 +1,5 @@
 import { authorize } from "../server/admin/authorize.ts";
+import { OverviewMemory } from "../server/admin/overview/overview-memory.ts";
 import { adminRoutes } from "../server/admin/routes.ts";
 import { WrongSecrets } from "../server/admin/wrong-secrets.ts";
 import { askWithin } from "../server/ask-within.ts";
@@ -16,22 +17,8 @@ import { tryProvider } from "./try-provider.ts";
 
 /** The Admin API and the console. */
 export function listenForOperators(made: Assembled, sharesPorts: boolean): Listener {
-  const {
-    config,
-    gateway,
-    storage,
-    context,
-    access,
-    oidc,
-    alerts,
-    history,
-    metrics,
-    registry,
-    adminParts,
-    exports,
-    questions,
-    others,
-  } = made;
+  const { config, gateway, storage, context, access, oidc, registry } = made;
+  const { alerts, budgets, exports, history, metrics, adminParts, questions, others } = made;
   const { server, admin } = config;
   const { clock, random, log } = gateway;
   const wrongSecrets = new WrongSecrets({ clock, random, storage, log });
@@ -57,6 +44,8 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
         questions,
         others,
         parts: adminParts,
+        budgets: () => budgets.uses,
+        overviews: new OverviewMemory(),
         clientsUrl: context.publicUrl,
         listener: askWithin(createRequestHandler({ ...server, context, routes: routesOf(registry.dialects) })),
         metrics: { open: admin.openMetrics, collect: metrics.all },

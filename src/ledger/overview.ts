@@ -1,15 +1,17 @@
+import { KeptFor } from "../base/kept-for.ts";
 import { completionTokens, promptTokens } from "../canon/usage.ts";
 import {
   type CallCount,
   type LatencyCount,
   quantileOf,
+  selectBeginning,
   selectCallCounts,
   selectLatencies,
 } from "../storage/receipts/receipt-series.ts";
 import type { UsageDimension } from "../storage/receipts/usage-question.ts";
 import type { TopSum } from "../storage/receipts/usage-tops.ts";
 import type { Storage } from "../storage/storage.ts";
-import { summariseUsage, topUsage } from "./queries.ts";
+import { summariseUsage, topUsage, type UsageTotal } from "./queries.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -26,6 +28,7 @@ const WINDOWS = {
 
 export type OverviewWindow = keyof typeof WINDOWS;
 export const OVERVIEW_WINDOWS = Object.keys(WINDOWS) as OverviewWindow[];
+export const windowLengthMs = (window: OverviewWindow): number => WINDOWS[window].parts * WINDOWS[window].everyMs;
 
 export interface Percentiles {
   p50: number | null;
@@ -41,6 +44,14 @@ export interface OverviewPart extends Amounts {
   totalMs: Percentiles;
 }
 
+type Summed = Amounts & { firstContentMs: Percentiles; totalMs: Percentiles };
+
+interface PreviousPeriod extends Summed {
+  sinceMs: number;
+  /** The ledger had begun by then. */
+  isComplete: boolean;
+}
+
 export interface TopGroup {
   name: string;
   calls: number;
@@ -52,18 +63,30 @@ export interface Overview {
   sinceMs: number;
   untilMs: number;
   everyMs: number;
-  total: Amounts & { firstContentMs: Percentiles; totalMs: Percentiles };
+  total: Summed;
+  /** The period of equal length before; null if the ledger has nothing from then. */
+  previous: PreviousPeriod | null;
   parts: OverviewPart[];
   top: Record<"models" | "providers" | "keys", TopGroup[]>;
 }
 
 const MAX_TOP = 10;
+/** Of the period before only a figure is shown, for which fewer receipts do. */
+const PREVIOUS_SAMPLED = 2_400;
+/** The past hardly changes, and pages ask again every few seconds. */
+export const PREVIOUS_KEPT_MS = 60_000;
+export type PreviousPeriods = KeptFor<PreviousPeriod | null>;
 
 /**
  * Calls, failures, tokens, cost and latency over time. Parts of an hour or longer are sums of roll-ups. Latencies, and
  * shorter parts, are computed from a bounded number of the newest receipts of each part.
  */
-export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs: number): Promise<Overview> {
+export async function overviewOf(
+  storage: Storage,
+  window: OverviewWindow,
+  nowMs: number,
+  previous: PreviousPeriods = new KeptFor(PREVIOUS_KEPT_MS),
+): Promise<Overview> {
   const { parts, everyMs } = WINDOWS[window];
   const untilMs = Math.ceil((Math.floor(nowMs) + 1) / everyMs) * everyMs;
   const sinceMs = untilMs - parts * everyMs;
@@ -80,6 +103,9 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
     untilMs,
     everyMs,
     total: { ...sumOf(counts), firstContentMs: percentilesOf(firstContents), totalMs: percentilesOf(totals) },
+    previous: await previous.get(window, String(sinceMs), nowMs, () =>
+      previousOf(storage, sinceMs - parts * everyMs, sinceMs),
+    ),
     parts: Array.from({ length: parts }, (_, index) => ({
       startMs: sinceMs + index * everyMs,
       ...sumOf(ofPart.counts.get(index) ?? []),
@@ -87,6 +113,27 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
       totalMs: percentilesOf(ofPart.totals.get(index) ?? []),
     })),
     top: { models: top("model"), providers: top("provider"), keys: top("key") },
+  };
+}
+
+/** Sums of roll-ups, and latencies from fewer receipts than those of the window itself. */
+async function previousOf(storage: Storage, sinceMs: number, untilMs: number): Promise<PreviousPeriod | null> {
+  const beganMs = await selectBeginning(storage);
+  if (beganMs === undefined || beganMs >= untilMs) return null;
+  const lengthMs = untilMs - sinceMs;
+  const [by, everyMs]: [UsageDimension[], number] =
+    lengthMs > DAY_MS ? [["day"], DAY_MS] : lengthMs === DAY_MS ? [["hour"], HOUR_MS] : [[], lengthMs];
+  const sums = await summariseUsage(storage, { by, sinceMs, untilMs });
+  const bucketOf = (group = "") => Math.max(0, Math.floor((Date.parse(group) - sinceMs) / everyMs));
+  const counts = sums.map((sum) => countOf(by.length === 0 ? 0 : bucketOf(sum.groups[0]), sum));
+  const span = { sinceMs, everyMs, parts: lengthMs / everyMs };
+  const { firstContents, totals } = await selectLatencies(storage, span, PREVIOUS_SAMPLED);
+  return {
+    sinceMs,
+    isComplete: beganMs <= sinceMs,
+    ...sumOf(counts),
+    firstContentMs: percentilesOf(weighted(firstContents, counts)),
+    totalMs: percentilesOf(weighted(totals, counts)),
   };
 }
 
@@ -100,16 +147,18 @@ async function ofRollUps(
 ): Promise<CallCount[]> {
   const by = everyMs < DAY_MS ? "hour" : "day";
   const sums = await summariseUsage(storage, { by: [by], sinceMs, untilMs });
-  return sums.map(({ groups, calls, failures, usage, costNanoUsd }) => ({
-    bucket: Math.floor((Date.parse(groups[0] ?? "") - sinceMs) / everyMs),
-    calls,
-    failures,
-    costNanoUsd,
-    inputTokens: promptTokens(usage) - (usage.cacheRead ?? 0),
-    cachedTokens: usage.cacheRead ?? 0,
-    outputTokens: completionTokens(usage),
-  }));
+  return sums.map((sum) => countOf(Math.floor((Date.parse(sum.groups[0] ?? "") - sinceMs) / everyMs), sum));
 }
+
+const countOf = (bucket: number, { calls, failures, usage, costNanoUsd }: UsageTotal): CallCount => ({
+  bucket,
+  calls,
+  failures,
+  costNanoUsd,
+  inputTokens: promptTokens(usage) - (usage.cacheRead ?? 0),
+  cachedTokens: usage.cacheRead ?? 0,
+  outputTokens: completionTokens(usage),
+});
 
 /** The same number of receipts is read from each part, so a part with more calls gets more weight. */
 function weighted(sampled: readonly LatencyCount[], counts: readonly CallCount[]): LatencyCount[] {

@@ -42,6 +42,20 @@ describe("S21: counting refusals is bounded, whoever causes them", () => {
     expect(told.reduce((sum, { requests }) => sum + requests, lines)).toBe(20_000);
   });
 
+  test("what clients were told is kept for the last hundred keys and reasons, and shortened", async () => {
+    const { refusals } = await counting();
+    for (let index = 0; index < 150; index++) {
+      const key = { id: `key_${index}`, project: "default" };
+      const told = { endpoint: "POST /v1/chat/completions", message: "x".repeat(10_000) };
+      refusals.count({ reason: "forbidden", key, addressClass: "public", address: "203.0.113.1", told });
+    }
+    const { examples } = refusals;
+    expect(examples).toHaveLength(100);
+    expect(examples[0]?.keyId).toBe("key_149");
+    expect(examples.at(-1)?.keyId).toBe("key_50");
+    expect(examples[0]?.message).toHaveLength(300);
+  });
+
   test("keys stay separate when their addresses no longer are", async () => {
     const { storage, clock, refusals, fromStranger } = await counting();
     for (let index = 0; index < 64; index++) fromStranger(`203.0.113.${index}`);
@@ -50,7 +64,7 @@ describe("S21: counting refusals is bounded, whoever causes them", () => {
       refusals.count({ reason: "rate_limited", key, addressClass: "private", address });
     await refusals.write();
     const question = { by: ["key", "address"] as const, fromMs: 0, toMs: clock.wallMs() + MINUTE_MS, keyId: "key_1" };
-    expect(await sumRefusals(storage, question, 10)).toEqual([{ groups: ["key_1", "other"], requests: 2 }]);
+    expect(await sumRefusals(storage, question, 10)).toMatchObject([{ groups: ["key_1", "other"], requests: 2 }]);
   });
 
   test("a persistent client gets one log line, and then a summary each minute", async () => {

@@ -12,6 +12,19 @@ export interface Refusal {
   addressClass: AddressClass;
   /** For IPv6 the network. */
   address: string;
+  /** What the client asked for and was told. */
+  told?: { readonly endpoint: string; readonly message: string } | undefined;
+}
+
+/** The last refusal of a key, or of requests without one, for one reason. */
+export interface RefusalExample {
+  reason: string;
+  /** Empty without a known key. */
+  keyId: string;
+  project: string;
+  endpoint: string;
+  message: string;
+  atMs: number;
 }
 
 /** The summary of a minute: requests refused for one reason, after the first, which has its own log line. */
@@ -42,6 +55,8 @@ const MAX_WAITING = 5_000;
 const MAX_LINES = 20;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const OTHER = "other";
+const MAX_EXAMPLES = 100;
+const MAX_MESSAGE = 300;
 
 interface Counted extends RefusalRow {
   /** The first one has been logged. */
@@ -52,7 +67,7 @@ interface Counted extends RefusalRow {
 
 /**
  * Counts requests that were refused before they had a receipt, by minute, for the log and for `GET /api/refusals`.
- * Anyone can cause refusals, so everything here is bounded; each request costs one map lookup.
+ * Anyone can cause refusals, so everything here is bounded; each request costs two map lookups.
  */
 export class Refusals {
   readonly #options: RefusalsOptions;
@@ -65,6 +80,8 @@ export class Refusals {
   #waiting: Counted[] = [];
   #cancel: Cancel | undefined;
   #failing = false;
+  /** The latest last. Only in memory: a message may quote the request. */
+  readonly #examples = new Map<string, RefusalExample>();
 
   constructor(options: RefusalsOptions) {
     this.#options = options;
@@ -75,12 +92,32 @@ export class Refusals {
     const minute = Math.floor(this.#options.clock.wallMs() / MINUTE_MS);
     if (minute !== this.#minute) this.#endMinute(minute);
     this.#cancel ??= this.#options.clock.after(WRITE_MS, () => void this.#tick(), { background: true });
+    this.#remember(refusal);
     const { name, row } = this.#rowOf(refusal);
     row.requests++;
     if (row.requests > 1 || this.#before.has(name) || this.#lines >= MAX_LINES) return false;
     this.#lines++;
     row.told = true;
     return true;
+  }
+
+  /** The latest first. */
+  get examples(): RefusalExample[] {
+    return [...this.#examples.values()].reverse();
+  }
+
+  #remember({ reason, key, told }: Refusal): void {
+    if (told === undefined) return;
+    const { id = "", project = "" } = key ?? {};
+    const name = `${reason}\0${id}`;
+    this.#examples.delete(name);
+    if (this.#examples.size >= MAX_EXAMPLES) {
+      const [oldest = ""] = this.#examples.keys();
+      this.#examples.delete(oldest);
+    }
+    const message = told.message.slice(0, MAX_MESSAGE);
+    const atMs = this.#options.clock.wallMs();
+    this.#examples.set(name, { reason, keyId: id, project, endpoint: told.endpoint, message, atMs });
   }
 
   #rowOf({ reason, key, addressClass, address }: Refusal): { name: string; row: Counted } {

@@ -276,6 +276,10 @@ export class Provider {
     return body && { remove: body.remove ?? [], set: body.set?.(call) ?? {} };
   }
 
+  get kind(): string {
+    return this.#declaration.kind;
+  }
+
   get signs(): boolean {
     return this.#sign !== undefined;
   }

@@ -145,7 +145,9 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
           : undefined;
         // A client that has disconnected was not refused.
         const isGone = error instanceof ClientDisconnectedError || request.signal.aborted;
-        const isTold = isForClients && !isGone && countRefusal(gateway, kind, connection);
+        const endpoint = `${request.method} ${path.slice(0, 100)}`;
+        const told = { endpoint, message: error.messageWithPath };
+        const isTold = isForClients && !isGone && countRefusal(gateway, kind, connection, told);
         gateway.log[isTold ? "info" : "debug"](
           withoutAbsent({
             request_id: requestId,

@@ -39,6 +39,7 @@ import {
   readUnpricedChange,
   UNPRICED_FLAG,
 } from "../key-flags.ts";
+import { showKey } from "../keys/show-key.ts";
 import { PART_FLAGS, readPartFlags } from "../part-flags.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
@@ -354,4 +355,4 @@ async function checkStoredKey(
   );
 }
 
-export const keys = withVerbs([create, list, update, rotate, revoke]);
+export const keys = withVerbs([create, list, showKey, update, rotate, revoke]);

@@ -1,7 +1,8 @@
 import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
-import type { ProviderReport } from "../../routing/health/health-report.ts";
+import type { ProviderHealth } from "../../server/admin/schemas/provider.ts";
 import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
 import { EXIT, printJson, printTable, UsageError } from "../command.ts";
+import { printable } from "../printable.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
 
 const HEADER = ["provider", "credential", "model", "state", "first content", "p95", "tokens/s", "paused for"];
@@ -12,9 +13,12 @@ const list = defineVerb({
   summary: "show the health of all providers",
   flags: ADMIN_FLAGS,
   run: async ({ values }) => {
-    const found = (await (await connectAdmin(values)).read("/api/providers")) as ProviderReport[];
+    const found = (await (await connectAdmin(values)).read("/api/providers")) as ProviderHealth[];
     if (values.json) printJson(found);
-    else printTable(HEADER, found.flatMap(rowsOf));
+    else {
+      printTable(HEADER, found.flatMap(rowsOf));
+      for (const line of found.flatMap(errorLines)) console.log(line);
+    }
     return EXIT.ok;
   },
 });
@@ -50,7 +54,19 @@ function* linesOf(tested: unknown): Generator<string> {
   }
 }
 
-function rowsOf({ provider, credentials }: ProviderReport): string[][] {
+/** The last errors of what is out of use. */
+function errorLines({ provider, credentials }: ProviderHealth): string[] {
+  return credentials.flatMap(({ label, state, since, last_error: error }) => {
+    if (state === null || state === "closed" || error === null) return [];
+    const which = label === null ? provider : `${provider} (${label})`;
+    const status = error.status === null ? error.kind : `${error.kind}, ${error.status}`;
+    return [
+      `${which}: ${STATES[state]} since ${since ?? "the start"}; last error at ${error.at}: ${printable(error.text)} (${status})`,
+    ];
+  });
+}
+
+function rowsOf({ provider, credentials }: ProviderHealth): string[][] {
   return credentials.flatMap(({ label, models }) => {
     const start = [provider, label ?? "-"];
     if (models.length === 0) return [[...start, "-", "no calls yet", "-", "-", "-", "-"]];

@@ -36,6 +36,17 @@ const list = defineVerb({
     stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
     tag: { type: "string", value: "TAG", about: "only receipts with this tag" },
     "end-user": { type: "string", value: "ID", about: "only receipts of this end user" },
+    "request-id": { type: "string", value: "ID", about: "only receipts of this request" },
+    cached: {
+      type: "string",
+      value: "true|false",
+      about: "only calls whose prompt was cached in part, or only others",
+    },
+    body: {
+      type: "string",
+      value: "TEXT",
+      about: "only calls whose captured bodies contain exactly this text; recorded in the audit log",
+    },
     batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
     session: { type: "string", value: "ID", about: "only receipts of the turns of this live connection" },
     from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
@@ -69,7 +80,8 @@ const list = defineVerb({
       to,
       text,
     };
-    const user = { end_user: values["end-user"] };
+    const { cached, body } = values;
+    const user = { end_user: values["end-user"], request_id: values["request-id"], cached, body };
     return printAdminList(values, "/api/receipts", { ...filter, ...user, ...least }, COLUMNS);
   },
 });

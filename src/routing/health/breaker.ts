@@ -24,6 +24,8 @@ export class Breaker {
   /** 0 while it is closed. */
   #openUntilMs = 0;
   #openedAtMs = 0;
+  /** When it opened first since it was last closed: a probe that fails opens it again. */
+  #downSinceMs = 0;
   #closedAtMs = Number.NEGATIVE_INFINITY;
   /** How often it failed again since it was last healthy. */
   #doublings = 0;
@@ -51,6 +53,12 @@ export class Breaker {
     if (this.#openUntilMs === 0) return "closed";
     if (nowMs < this.#openUntilMs) return "open";
     return this.#probe !== undefined && nowMs < this.#probeUntilMs ? "open" : "half_open";
+  }
+
+  /** When the current state began, by the monotonic clock; undefined if it has been closed since the start. */
+  sinceMs(nowMs: number): number | undefined {
+    if (this.stateAt(nowMs) !== "closed") return this.#downSinceMs;
+    return this.#closedAtMs === Number.NEGATIVE_INFINITY ? undefined : this.#closedAtMs;
   }
 
   /** When the pause ends; 0 while it is closed. */
@@ -101,6 +109,7 @@ export class Breaker {
     if (this.#openUntilMs !== 0) return;
     this.#probe = undefined;
     this.#openedAtMs = nowMs;
+    this.#downSinceMs = nowMs;
     this.#openUntilMs = nowMs + Math.min(ms, Math.max(this.#settings.openMs, MAX_OPEN_MS));
   }
 
@@ -136,6 +145,7 @@ export class Breaker {
 
   /** A failure soon after closing means that it has not recovered. */
   #openFirst(nowMs: number): true {
+    this.#downSinceMs = nowMs;
     const isRelapse = nowMs - this.#closedAtMs <= this.#settings.windowMs;
     this.#open(nowMs, isRelapse ? this.#doublings + 1 : 0);
     return true;

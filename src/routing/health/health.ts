@@ -8,13 +8,14 @@ import type { Target } from "../target.ts";
 import { Breaker } from "./breaker.ts";
 import { effectOf } from "./health-effect.ts";
 import { readReset } from "./read-reset.ts";
-import type { HealthView, TargetHealth } from "./target-health.ts";
+import type { HealthView, TargetFailure, TargetHealth } from "./target-health.ts";
 import { TargetRecord } from "./target-record.ts";
 
 /** The longest pause that a provider can ask for. */
 const MAX_QUIET_MS = 3_600_000;
 /** The longest pause that is inferred from headers without an explicit request. */
 const MAX_INFERRED_QUIET_MS = 60_000;
+const MAX_FAILURE_TEXT = 500;
 /** The share of first contents that arrive in time, for hedging. */
 const TAIL = 0.95;
 
@@ -80,6 +81,11 @@ export class Health implements HealthView {
     return this.#records.has(keyOf(target)) ? this.of(target) : undefined;
   }
 
+  /** What is remembered of a target; undefined if it was never called. For reports: planning reads `of`. */
+  record(target: Target): TargetRecord | undefined {
+    return this.#records.get(keyOf(target));
+  }
+
   /** The time within which nearly all streams show their first content; undefined while too few were measured. */
   p95FirstContentMs(target: Target): number | undefined {
     return this.#of(target).firstContents.quantileAt(TAIL, this.#sources.clock.nowMs());
@@ -97,6 +103,7 @@ export class Health implements HealthView {
   answered(target: Target, ms: number, timed: Timed | undefined): void {
     const record = this.#of(target);
     const nowMs = this.#sources.clock.nowMs();
+    record.answeredAtMs = nowMs;
     if (record.model.answer(nowMs - ms, nowMs)) this.#closed(target, false);
     if (record.credential.answer(nowMs - ms, nowMs)) this.#closed(target, true);
     if (timed === "stream") {
@@ -114,6 +121,7 @@ export class Health implements HealthView {
     const record = this.#of(target);
     const nowMs = this.#sources.clock.nowMs();
     const effect = effectOf(error);
+    if (effect !== "none") record.failed = failureOf(error, nowMs);
     if (effect === "failed") {
       if (record.model.fail(attempt, nowMs)) this.#opened(target, record.model, false, nowMs);
     } else if (effect === "rejected") {
@@ -163,10 +171,20 @@ export class Health implements HealthView {
 
   /** If a limit is used up, the target rests until it is renewed: the next call would be rejected (H19). */
   noteLimits(target: Target, headers: HeaderReader, limits: readonly LimitHeaders[]): void {
-    for (const { remaining, reset } of limits) {
-      if (headers.get(remaining) !== "0") continue;
-      const { nowMs, wallMs } = this.#sources.clock;
-      quiet(this.#of(target), nowMs(), readReset(headers.get(reset), wallMs()), MAX_INFERRED_QUIET_MS);
+    if (limits.length === 0) return;
+    const record = this.#of(target);
+    const { nowMs, wallMs } = this.#sources.clock;
+    for (let at = 0; at < limits.length; at++) {
+      const limit = limits[at];
+      if (limit === undefined) continue;
+      const remaining = headers.get(limit.remaining);
+      if (remaining === undefined) continue;
+      record.limits = limits;
+      record.limitsAtMs = nowMs();
+      record.remaining[at] = remaining;
+      record.resets[at] = headers.get(limit.reset);
+      if (remaining === "0")
+        quiet(record, record.limitsAtMs, readReset(record.resets[at], wallMs()), MAX_INFERRED_QUIET_MS);
     }
   }
 
@@ -272,6 +290,14 @@ function applyMeasurements(record: TargetRecord, measured: readonly number[], no
   if (wholes > 0) record.wholes.add(wholeMs, wholes, nowMs);
   if (tokenMs > 0) record.speed.add(tokens, tokenMs, nowMs);
 }
+
+/** Nothing else of the error is kept: it may hold a whole response. */
+const failureOf = ({ kind, message, failure }: GatewayError, atMs: number): TargetFailure => ({
+  kind,
+  status: failure?.status,
+  text: (failure?.said ?? message).slice(0, MAX_FAILURE_TEXT),
+  atMs,
+});
 
 const askedMs = ({ failure, retryAfterSeconds }: GatewayError): number | undefined => {
   const seconds = failure?.retryAfterSeconds ?? retryAfterSeconds;

@@ -1,3 +1,4 @@
+import type { ErrorKind } from "../../canon/error.ts";
 import type { Target } from "../target.ts";
 
 /**
@@ -5,6 +6,17 @@ import type { Target } from "../target.ts";
  * call may probe it; while that call is in flight, it is `open` for all others.
  */
 export type BreakerState = "closed" | "open" | "half_open";
+
+/** The last failure of a target that its host caused. */
+export interface TargetFailure {
+  kind: ErrorKind;
+  /** The HTTP status of the host's response; undefined if it sent none. */
+  status: number | undefined;
+  /** The host's own message if it sent one, without the gateway's secrets and shortened. */
+  text: string;
+  /** By the monotonic clock. */
+  atMs: number;
+}
 
 /** The health of a target at one moment. There is one object per target, so that reading allocates nothing: read it, do not keep it. */
 export interface TargetHealth {

@@ -1,7 +1,8 @@
+import type { LimitHeaders } from "../../dialects/codec.ts";
 import type { Breaker } from "./breaker.ts";
 import { DecayedHistogram } from "./decayed-histogram.ts";
 import { DecayedRatio } from "./decayed-ratio.ts";
-import type { BreakerState, TargetHealth } from "./target-health.ts";
+import type { BreakerState, TargetFailure, TargetHealth } from "./target-health.ts";
 
 /** Everything known about one model at one credential. It contains only numbers and is created once. */
 export class TargetRecord implements TargetHealth {
@@ -15,6 +16,14 @@ export class TargetRecord implements TargetHealth {
   /** The credential was rejected for this model, perhaps only because of the model. */
   wasRejected = false;
   quietUntilMs = 0;
+  /** By the monotonic clock; 0 if it has not answered yet. */
+  answeredAtMs = 0;
+  failed: TargetFailure | undefined;
+  /** What its last response said about its limits, and when; the headers are those of its dialect. */
+  limits: readonly LimitHeaders[] = [];
+  readonly remaining: (string | undefined)[] = [];
+  readonly resets: (string | undefined)[] = [];
+  limitsAtMs = 0;
   /** The time that readings refer to. */
   readAtMs = 0;
 

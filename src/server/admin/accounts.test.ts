@@ -110,7 +110,7 @@ describe("choices 10: projects, keys and the audit log", () => {
     });
     expect(JSON.stringify(listed)).not.toContain("a-key-of-the-configuration-file");
     const shown = (await ask("GET", "/api/keys/static:ci")).json["data"];
-    expect(shown).toEqual(listed);
+    expect(shown).toEqual({ ...listed, last_24h: { calls: 0, failures: 0, refusals: 0 } });
     expect(listed?.["spent_nano_usd"]).toMatchObject({ total: expect.any(Number) });
     const projects = listOf((await ask("GET", "/api/projects")).json);
     expect(projects.find(({ id }) => id === "builds")).toMatchObject({ from: "file", created_at: null });

@@ -4,6 +4,7 @@ import { UPSTREAM_URL } from "../../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
 import { scriptedModels } from "../../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../../testing/test-key.ts";
+import { timePrefix } from "../../base/timed-id.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
 const HOUR_MS = 3_600_000;
@@ -152,5 +153,97 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect((await storage.query("SELECT receipt_id FROM captures")).length).toBeGreaterThan(2);
     await admin.clock.until(gateway.captures.sweep());
     expect(await storage.query("SELECT receipt_id FROM captures")).toEqual([]);
+  });
+});
+
+describe("0130: calls by a text in their captured bodies", () => {
+  type Found = { data: { id: string }[]; next: string | null; searched_back_to: string | null; bodies: Data | null };
+  const search = async (query: string, secret = ADMIN_SECRET) => {
+    const { status, json, text } = await admin.ask("GET", `/api/receipts?${query}`, { secret });
+    return { status, text, ...(json as unknown as Found) };
+  };
+  let key = "";
+  const ids: string[] = [];
+  beforeAll(async () => {
+    const made = await admin.ask("POST", "/api/keys", {
+      ...asAdmin,
+      body: { name: "s", project: "red", capture: true },
+    });
+    key = String(dataOf(made.json)["key"]);
+    for (const content of ["order 4711-A please", 'order "4711-A"\u00e9', "something else"]) {
+      const { upstream } = admin.gateway;
+      upstream.play(upstream.json(plainAnswer("chat", { text: "on its way", usage: plainUsage("chat", 1, 1) })));
+      const answer = await admin.gateway.call("chat", { key, body: { messages: [{ role: "user", content }] } });
+      ids.push(answer.headers.get("x-trivium-receipt") ?? "");
+      await admin.clock.until(admin.gateway.gateway.captures.close());
+      await admin.clock.pass(10_000);
+    }
+  });
+
+  test("are found on both sides, newest first, and combine with the filters of receipts", async () => {
+    const found = await search("body=4711-A");
+    expect(found.data.map(({ id }) => id)).toEqual([ids[1], ids[0]] as string[]);
+    expect(found).toMatchObject({ next: null, searched_back_to: null, bodies: { unreadable: 0 } });
+    expect((await search('body="4711-A"%C3%A9')).data.map(({ id }) => id)).toEqual([ids[1] ?? ""]);
+    expect((await search("body=on its way")).data).toHaveLength(3);
+    expect((await search("body=on its way&outcome=failed")).data).toEqual([]);
+    expect((await search("body=on its way&project=blue")).bodies).toEqual({ searched: 0, unreadable: 0 });
+    expect((await search("body=4711-a")).data).toEqual([]);
+    expect((await search("limit=5")).bodies).toBeNull();
+  });
+
+  test("are listed page by page, each once", async () => {
+    const seen: string[] = [];
+    let pages = 0;
+    for (let after = ""; pages < 10; pages++) {
+      const { data, next } = await search(`body=on its way&limit=1${after}`);
+      seen.push(...data.map(({ id }) => id));
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  test("S09: only admins may search, each search is in the audit log, and a text is never a pattern", async () => {
+    for (const secret of [secrets["viewer"] ?? "", secrets["red"] ?? ""]) {
+      expect((await search("body=4711-A", secret)).status).toBe(403);
+    }
+    const searches = async () => {
+      const { json } = await admin.ask("GET", "/api/audit?act=receipt.search", asAdmin);
+      return (json["data"] as Data[]).map(({ who, target }) => [who, target]);
+    };
+    const before = (await searches()).length;
+    expect((await search("body=%25%25%25%25")).data).toEqual([]);
+    expect(await searches()).toHaveLength(before + 1);
+    expect((await searches())[0]).toEqual(["operator:admin", "%%%%"]);
+    expect((await search("body=471")).status).toBe(400);
+    expect((await search("body=%20%20%20%20a")).status).toBe(400);
+    expect((await search(`body=${"x".repeat(300)}`)).status).toBe(400);
+    expect((await search("body=aaaa%00")).status).toBe(400);
+    expect((await admin.ask("GET", "/api/usage/export?body=4711-A", asAdmin)).status).toBe(400);
+  });
+
+  test("a page reads a bounded number of captures, and says how far it searched", async () => {
+    const { storage, gateway } = admin.gateway;
+    const createdAtMs = Math.floor(admin.clock.wallMs());
+    const rows = Array.from({ length: 1_500 }, (_, index) => [
+      `rcp_${timePrefix(createdAtMs + index)}x`,
+      createdAtMs + index,
+    ]);
+    await storage.runForEach(
+      "INSERT INTO captures (receipt_id, project, key_id, created_at_ms, size, bodies) VALUES (?, 'red', 'k', ?, 10, ?)",
+      rows.map(([id = "", at = 0]) => [id, at, new Uint8Array(10)]),
+    );
+    const found = await search("body=4711-A");
+    expect(found.data).toEqual([]);
+    expect(found.bodies).toEqual({ searched: 0, unreadable: 1_000 });
+    expect(found.searched_back_to).toBe(new Date(createdAtMs + 500).toISOString());
+    const rest = await search(`body=4711-A&after=${found.next}`);
+    expect(rest.data.map(({ id }) => id)).toEqual([ids[1], ids[0]] as string[]);
+    expect(rest.bodies).toMatchObject({ unreadable: 500 });
+    // Once expired, nothing is searched.
+    await admin.clock.pass(3 * HOUR_MS);
+    expect((await search("body=4711-A")).bodies).toEqual({ searched: 0, unreadable: 0 });
+    expect(gateway.captures.dropped).toBe(0);
   });
 });

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from "typebox";
+import type { BudgetUse } from "../../access/budget.ts";
 import type { OperatorAccess } from "../../access/operator-access.ts";
 import type { Operator } from "../../access/people/operator.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
@@ -19,6 +20,7 @@ import type { Method } from "../route-table.ts";
 import type { RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { AdminCatalogue } from "./admin-catalogue.ts";
 import type { AdminConfig } from "./admin-config.ts";
+import type { OverviewMemory } from "./overview/overview-memory.ts";
 import type { ProviderForm } from "./provider-form.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
 import type { WrongSecrets } from "./wrong-secrets.ts";
@@ -55,6 +57,9 @@ export interface AdminParts {
   others: () => { instances: number; runningCalls: number };
   /** The gateway's dependencies. */
   parts: () => readonly PartCondition[];
+  /** How much of each budget is used, as of the last look at the ledger. */
+  budgets: () => readonly BudgetUse[];
+  overviews: OverviewMemory;
   metrics: {
     /** Anyone who reaches the listener may read them (`admin.open_metrics`). */
     open: boolean;

@@ -144,3 +144,65 @@ describe("choices 10: receipts, usage and the overview", () => {
     expect(total.total_ms.p50).toBeGreaterThan(0);
   });
 });
+
+describe("choices 10: filters of receipts", () => {
+  test("by request id, and by whether the prompt was cached", async () => {
+    const admin = await AdminHarness.start();
+    const { upstream } = admin.gateway;
+    upstream.play(upstream.json(ANSWER));
+    const answer = await admin.gateway.call("chat");
+    await admin.clock.pass(MINUTE_MS);
+    const usage = { ...plainUsage("chat", 1_000, 500), prompt_tokens_details: { cached_tokens: 600 } };
+    upstream.play(upstream.json(plainAnswer("chat", { text: "Hello", usage })));
+    await admin.gateway.call("chat");
+    const list = async (query: string) =>
+      listOf<{ id: string }>((await admin.ask("GET", `/api/receipts?${query}`, asAdmin)).json).map(({ id }) => id);
+    const [cached, plain] = await list("");
+    const request = answer.headers.get("x-trivium-request-id") ?? "";
+    expect(await list(`request_id=${request}`)).toEqual([plain ?? ""]);
+    expect(await list(`request_id=${request}0`)).toEqual([]);
+    expect(await list("cached=true")).toEqual([cached ?? ""]);
+    expect(await list("cached=false")).toEqual([plain ?? ""]);
+    expect((await admin.ask("GET", "/api/receipts?request_id=req_%25", asAdmin)).status).toBe(400);
+  });
+
+  test("H25: an unknown filter is refused, with the nearest known one", async () => {
+    const admin = await AdminHarness.start();
+    for (const [wrong, meant] of [
+      ["modle", "model"],
+      ["Provider", "provider"],
+      ["end-user", "end_user"],
+      ["out", "outcome"],
+    ]) {
+      const { status, text } = await admin.ask("GET", `/api/receipts?${wrong}=a`, asAdmin);
+      expect(status).toBe(400);
+      expect(text).toContain(`did you mean ${meant}?`);
+    }
+    const { status, text } = await admin.ask("GET", "/api/receipts?zzzzzzzz=a", asAdmin);
+    expect(status).toBe(400);
+    expect(text).not.toContain("did you mean");
+  });
+});
+
+describe("choices 10: usage compared with the period before", () => {
+  test("each group has its amounts of the period of equal length before", async () => {
+    const admin = await withCalls(2, 1);
+    await admin.clock.pass(3 * 60 * MINUTE_MS);
+    const { upstream } = admin.gateway;
+    upstream.play(upstream.json(ANSWER));
+    await admin.gateway.call("chat");
+    const at = (minutes: number) => new Date(admin.clock.wallMs() - minutes * MINUTE_MS).toISOString();
+    const query = `by=outcome&compare=previous&from=${at(120)}&to=${at(-120)}`;
+    const { json } = await admin.ask("GET", `/api/usage?${query}`, asAdmin);
+    expect(json).toMatchObject({
+      data: [{ group: "ok", calls: 1, previous: { calls: 2, cost_nano_usd: 2 * COST } }],
+      total: { calls: 1 },
+      previous: { to: at(120), total: { calls: 3, failures: 1 } },
+    });
+    const nothing = await admin.ask("GET", `/api/usage?compare=previous&from=${at(-60)}&to=${at(-180)}`, asAdmin);
+    expect(nothing.json).toMatchObject({ data: [], previous: { total: { calls: 1 } } });
+    expect((await admin.ask("GET", "/api/usage?by=model", asAdmin)).json).not.toHaveProperty("previous");
+    expect((await admin.ask("GET", "/api/usage?by=day&compare=previous", asAdmin)).status).toBe(400);
+    expect((await admin.ask("GET", "/api/usage?compare=last", asAdmin)).status).toBe(400);
+  });
+});

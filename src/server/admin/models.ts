@@ -1,8 +1,11 @@
+import { Type } from "../../base/type.ts";
 import { isRetired } from "../../catalogue/is-retired.ts";
-import type { Model } from "../../catalogue/model.ts";
-import { type Provenance, valueOrigins } from "../../catalogue/value-origins.ts";
+import type { Model, Offer } from "../../catalogue/model.ts";
+import { type PriceInForce, type Provenance, pricesInForce, valueOrigins } from "../../catalogue/value-origins.ts";
+import { measuredSpeeds } from "../../ledger/measured.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
+import { measuredView } from "./providers/measured-view.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
 import { pageAnswer } from "./schemas/answers.ts";
 import { ModelItem } from "./schemas/model.ts";
@@ -11,15 +14,24 @@ export const listModels = adminRoute({
   method: "GET",
   path: "/api/models",
   id: "listModels",
-  summary: "List the callable models, with the source of each value.",
+  summary: "List the callable models, with the source of each value, prices with their ages, and what was measured.",
   roles: ["admin", "viewer"],
   query: {
     ...PAGE_FIELDS,
     text: textField("Only models whose id or alias contains this."),
     provider: textField("Only models that this provider offers."),
   },
-  answers: [json(pageAnswer("ModelCatalogue", ModelItem), "The active catalogue, new models first.")],
-  handle: ({ query }, { gateway }, { config }) => {
+  answers: [
+    json(
+      pageAnswer("ModelCatalogue", ModelItem, {
+        measured_from: Type.String({
+          description: "`measured` sums the receipts since then: a day, or the newest 10,000.",
+        }),
+      }),
+      "The active catalogue, new models first.",
+    ),
+  ],
+  handle: async ({ query }, { gateway, storage }, { config }) => {
     const { catalogue } = gateway.snapshot;
     const overlays = config.overlays();
     const nowMs = gateway.clock.wallMs();
@@ -31,16 +43,51 @@ export const listModels = adminRoute({
         ({ model }) => query.provider === undefined || model.offers.some((one) => one.provider === query.provider),
       );
     const page = pageOf(found, query, ({ model }) => model.id);
+    const measured = await measuredSpeeds(storage, { sinceMs: nowMs - MEASURED_MS, untilMs: nowMs + 1 });
     return {
       data: page.data.map(({ model, aliases }) => ({
         ...modelView(model, nowMs),
+        measured: measuredView(measured.of(model.id)),
+        offers: model.offers.map((offer) => ({
+          ...offerView(offer),
+          measured: measuredView(measured.of(model.id, offer.provider)),
+          prices: pricesView(pricesInForce(model, offer, overlays.get(model.id), catalogue), nowMs),
+        })),
         aliases,
         ...originFields(valueOrigins(model, overlays.get(model.id), catalogue)),
       })),
       next: page.next,
+      measured_from: new Date(measured.fromMs).toISOString(),
     };
   },
 });
+
+const DAY_MS = 86_400_000;
+/** How far back speeds are measured. */
+const MEASURED_MS = DAY_MS;
+
+/** The first of each price, with where it comes from and how old it is. */
+const pricesView = (prices: readonly PriceInForce[], nowMs: number) =>
+  Object.fromEntries(
+    prices.flatMap(({ name, items: [first, ...more], origin, source, asOf }) =>
+      first === undefined
+        ? []
+        : [
+            [
+              name,
+              {
+                value: first.value,
+                unit: first.unit,
+                more: more.length > 0,
+                origin,
+                source: source ?? null,
+                as_of: asOf ?? null,
+                days: asOf === undefined ? null : Math.max(0, Math.floor((nowMs - Date.parse(asOf)) / DAY_MS)),
+              },
+            ],
+          ],
+    ),
+  );
 
 /** Where each value comes from, and the day of those that the catalogue has. */
 function originFields(values: Readonly<Record<string, Provenance>>) {
@@ -73,12 +120,13 @@ const modelView = (model: Model, nowMs: number) => ({
   retires_on: model.retiresOn ?? null,
   retired: isRetired(model, nowMs),
   priced: isPriced(model),
-  offers: model.offers.map((offer) => ({
-    provider: offer.provider,
-    upstream_model: offer.upstreamModel,
-    dialect: offer.dialect ?? null,
-    weight: offer.weight ?? null,
-    traits: offer.traits ?? null,
-    priced: isPriced(offer),
-  })),
+});
+
+const offerView = (offer: Offer) => ({
+  provider: offer.provider,
+  upstream_model: offer.upstreamModel,
+  dialect: offer.dialect ?? null,
+  weight: offer.weight ?? null,
+  traits: offer.traits ?? null,
+  priced: isPriced(offer),
 });

@@ -1,4 +1,5 @@
 import { isEndUser, MAX_END_USER_LENGTH } from "../../access/parts/end-user-id.ts";
+import { editsBetween } from "../../base/edit-distance.ts";
 import type { TimeZone } from "../../base/time-zone.ts";
 import { isDay, readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -48,10 +49,23 @@ export function readQuery<Fields extends QueryFields>(
 
 function unknownName(name: string, known: readonly string[]): GatewayError {
   const shown = JSON.stringify(name.slice(0, 80));
-  const some = known.length === 0 ? "this endpoint takes none" : `expected one of ${known.join(", ")}`;
+  const near = nearest(name, known);
+  const meant = near === undefined ? "" : `did you mean ${near}? `;
+  const some = known.length === 0 ? "this endpoint takes none" : `${meant}expected one of ${known.join(", ")}`;
   return new GatewayError("invalid_request", `${shown} is not a query parameter here; ${some}.`, {
     path: name.slice(0, 80),
   });
+}
+
+const MAX_EDITS = 2;
+
+/** The known name that was probably meant. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const word = name.slice(0, 80).toLowerCase().replaceAll("-", "_");
+  const near = known
+    .map((one) => ({ one, edits: one.startsWith(word) && word.length > 2 ? 0 : editsBetween(word, one, MAX_EDITS) }))
+    .filter(({ one, edits }) => edits <= Math.min(MAX_EDITS, Math.floor(one.length / 2)));
+  return near.toSorted((a, b) => a.edits - b.edits)[0]?.one;
 }
 
 /** A name or an id: bounded, and without characters that a storage cannot hold. */

@@ -8,8 +8,8 @@ const PATH = "/v1/chat/completions";
 const MINUTE_MS = 60_000;
 
 interface Sums {
-  data: { group: string; groups: string[]; requests: number }[];
-  total: { requests: number };
+  data: { group: string; groups: string[]; requests: number; first_at: string | null; last_at: string | null }[];
+  total: { requests: number; first_at?: string | null; last_at?: string | null };
   groups_left_out: boolean;
 }
 
@@ -49,7 +49,7 @@ describe("choices 10: refused requests are counted", () => {
       ["invalid_request", 1],
       ["not_found", 1],
     ]);
-    expect((await sums()).total).toEqual({ requests: 6 });
+    expect((await sums()).total).toMatchObject({ requests: 6 });
     expect(rows(await sums("?by=key,reason&key=none"))).toEqual([
       ["none", "unauthenticated", 3],
       ["none", "not_found", 1],
@@ -58,10 +58,38 @@ describe("choices 10: refused requests are counted", () => {
     expect(rows(await sums("?by=address_class,address"))).toEqual([["loopback", "127.0.0.1", 6]]);
     const hour = new Date(Math.floor(admin.clock.wallMs() / 3_600_000) * 3_600_000).toISOString();
     expect(rows(await sums("?by=hour&reason=unauthenticated"))).toEqual([[hour, 3]]);
-    expect((await sums("?to=2020-01-01&from=2019-01-01")).total).toEqual({ requests: 0 });
+    expect((await sums("?to=2020-01-01&from=2019-01-01")).total).toMatchObject({ requests: 0 });
     for (const query of ["by=model", "by=key,key", "reason=nothing", "from=2026-01-02&to=2026-01-01", "limit=5"]) {
       expect([query, (await admin.ask("GET", `/api/refusals?${query}`, asAdmin)).status]).toEqual([query, 400]);
     }
+    const minute = new Date(Math.floor(admin.clock.wallMs() / MINUTE_MS) * MINUTE_MS).toISOString();
+    await admin.clock.pass(5 * MINUTE_MS);
+    await post("sk-wrong");
+    const later = new Date(Math.floor(admin.clock.wallMs() / MINUTE_MS) * MINUTE_MS).toISOString();
+    const seen = async (query: string) => (await sums(query)).data.map(({ first_at, last_at }) => [first_at, last_at]);
+    expect(await seen("?reason=unauthenticated")).toEqual([[minute, later]]);
+    expect(await seen("?reason=forbidden")).toEqual([[minute, minute]]);
+    expect((await sums("?reason=budget_exhausted")).total).toEqual({ requests: 0, first_at: null, last_at: null });
+  });
+
+  test("an admin sees what the client was told last, for each key and reason; others do not", async () => {
+    const { admin, post } = await started();
+    const made = await admin.ask("POST", "/api/keys", { ...asAdmin, body: { name: "k", models: ["none/*"] } });
+    const { id, key } = made.json["data"] as { id: string; key: string };
+    await post("sk-wrong");
+    await admin.clock.pass(1_000);
+    const answer = await post(key);
+    const examples = async (query: string, secret = ADMIN_SECRET) =>
+      (await admin.ask("GET", `/api/refusals${query}`, { secret })).json["examples"] as Record<string, string>[];
+    const [last, first, ...more] = await examples("");
+    expect(more).toEqual([]);
+    expect(last).toMatchObject({ reason: "forbidden", key: id, project: "default", endpoint: `POST ${PATH}` });
+    expect(answer.text).toContain(JSON.stringify(last?.["message"] ?? "?").slice(1, -1));
+    expect(first).toMatchObject({ reason: "unauthenticated", key: "none", project: null });
+    expect(JSON.stringify(first)).not.toContain("sk-wrong");
+    expect(await examples(`?key=${id}`)).toEqual([last ?? {}]);
+    expect(await examples("?reason=rate_limited")).toEqual([]);
+    expect(await examples("", await admin.operator("viewer"))).toEqual([]);
   });
 
   test("S09: project operators only see requests with keys of their project", async () => {
@@ -75,9 +103,9 @@ describe("choices 10: refused requests are counted", () => {
     }
     await post("sk-wrong");
     expect(rows(await sums("?by=project", ofRed))).toEqual([["red", 1]]);
-    expect((await sums("", ofRed)).total).toEqual({ requests: 1 });
+    expect((await sums("", ofRed)).total).toMatchObject({ requests: 1 });
     expect((await admin.ask("GET", "/api/refusals?project=blue", { secret: ofRed })).status).toBe(403);
-    expect((await sums("?project=blue")).total).toEqual({ requests: 1 });
+    expect((await sums("?project=blue")).total).toMatchObject({ requests: 1 });
   });
 
   test("a revoked key is named, so that its client can be found", async () => {
@@ -96,7 +124,7 @@ describe("choices 10: refused requests are counted", () => {
     await admin.clock.pass(100);
     sent.disconnect();
     await admin.clock.pass(60_000);
-    expect((await sums()).total).toEqual({ requests: 0 });
+    expect((await sums()).total).toMatchObject({ requests: 0 });
   });
 
   test("counts are written within ten seconds, and swept after a week", async () => {
@@ -113,7 +141,7 @@ describe("choices 10: refused requests are counted", () => {
     expect(await stored()).toBe(2);
     await post("sk-wrong");
     await admin.clock.pass(MINUTE_MS);
-    expect([await stored(), (await sums()).total]).toEqual([3, { requests: 3 }]);
+    expect([await stored(), (await sums()).total]).toMatchObject([3, { requests: 3 }]);
     await refusals.sweep();
     expect(await stored()).toBe(3);
     await admin.clock.pass(8 * 86_400_000);

@@ -1,6 +1,8 @@
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { ERROR_TABLE, type ErrorKind } from "../../canon/error.ts";
+import { nullable } from "../../dialects/reading/schema-builders.ts";
+import type { RefusalExample } from "../../ledger/refusals.ts";
 import {
   REFUSAL_DIMENSIONS,
   type RefusalDimension,
@@ -29,11 +31,37 @@ const dimensions: QueryField<RefusalDimension[]> = {
   about: `The dimensions to group by: one or two of ${REFUSAL_DIMENSIONS.join(", ")}. Default: reason.`,
 };
 
-const Sum = Type.Object({ group: Type.String(), groups: Type.Array(Type.String()), requests: Type.Integer() });
+const seen = {
+  first_at: nullable(Type.String({ description: "Accurate to the minute, as is `last_at`." })),
+  last_at: nullable(Type.String()),
+};
+
+const Sum = Type.Object({
+  group: Type.String(),
+  groups: Type.Array(Type.String()),
+  requests: Type.Integer(),
+  ...seen,
+});
+const Example = Type.Object(
+  {
+    reason: Type.String(),
+    key: Type.String({ description: "`none` without a known key." }),
+    project: nullable(Type.String()),
+    endpoint: Type.String({ description: "Method and path." }),
+    message: Type.String({ description: "What the client was told." }),
+    at: Type.String(),
+  },
+  { title: "RefusalExample" },
+);
+
 const RefusalsAnswer = Type.Object(
   {
     data: Type.Array(Sum),
-    total: Type.Object({ requests: Type.Integer() }),
+    total: Type.Object({ requests: Type.Integer(), ...seen }),
+    examples: Type.Array(Example, {
+      description:
+        "The last refusal of each key and reason that the process that answers has seen since it started, latest first. Only for admins, because a message may quote the request.",
+    }),
     groups_left_out: Type.Boolean({
       description: `There are more than ${MAX_GROUPS} groups; the total includes all of them.`,
     }),
@@ -76,13 +104,44 @@ export const showRefusals = adminRoute({
     const [total] = await sumRefusals(storage, { ...question, by: [] }, 1);
     return {
       data: sums.map((sum) => sumView(sum, by)),
-      total: { requests: total?.requests ?? 0 },
+      total: { requests: total?.requests ?? 0, ...seenView(total) },
+      examples: operator.role === "admin" ? examplesOf(gateway.refusals.examples, { ...question, project }) : [],
       groups_left_out: sums.length >= MAX_GROUPS,
     };
   },
 });
 
-function sumView({ groups, requests }: RefusalSum, by: readonly RefusalDimension[]) {
+interface ExampleFilter {
+  fromMs: number;
+  toMs: number;
+  reason?: string | undefined;
+  keyId?: string | undefined;
+  project?: string | undefined;
+}
+
+const examplesOf = (examples: readonly RefusalExample[], asked: ExampleFilter) =>
+  examples
+    .filter(({ reason }) => asked.reason === undefined || reason === asked.reason)
+    .filter(({ keyId }) => asked.keyId === undefined || keyId === asked.keyId)
+    .filter(({ project }) => asked.project === undefined || project === asked.project)
+    .filter(({ atMs }) => atMs >= asked.fromMs && atMs < asked.toMs)
+    .map(({ reason, keyId, project, endpoint, message, atMs }) => ({
+      reason,
+      key: keyId === "" ? NO_KEY : keyId,
+      project: project === "" ? null : project,
+      endpoint,
+      message,
+      at: new Date(atMs).toISOString(),
+    }));
+
+const seenView = (sum: Pick<RefusalSum, "firstMs" | "lastMs"> | undefined) => ({
+  first_at: momentOf(sum?.firstMs),
+  last_at: momentOf(sum?.lastMs),
+});
+
+const momentOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+
+function sumView({ groups, requests, ...times }: RefusalSum, by: readonly RefusalDimension[]) {
   const named = groups.map((group, index) => (group === "" && by[index] !== "address" ? NO_KEY : group));
-  return { group: named[0] ?? "", groups: named, requests };
+  return { group: named[0] ?? "", groups: named, requests, ...seenView(times) };
 }

@@ -20,13 +20,20 @@ import { listExports } from "./exports/list-exports.ts";
 import { runExport } from "./exports/run-export.ts";
 import { listGuards } from "./guards/list-guards.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
-import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
+import {
+  createKeyRoute,
+  listKeysRoute,
+  revokeKeyRoute,
+  rotateKeyRoute,
+  showKeyRoute,
+  updateKeyRoute,
+} from "./keys/key-routes.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
-import { showOverview } from "./overview.ts";
+import { showOverview } from "./overview/show-overview.ts";
 import { beginOidc, finishOidc, showLoginWays } from "./people/oidc.ts";
 import { endSession, listSessions } from "./people/sessions.ts";
 import { listSubjectsRoute, revokeSubjectRoute } from "./people/subjects.ts";
@@ -41,8 +48,8 @@ import {
 } from "./projects.ts";
 import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
-import { listProviders } from "./providers.ts";
-import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
+import { listProviders } from "./providers/list-providers.ts";
+import { listReceiptsRoute, showReceiptRoute } from "./receipts/receipt-routes.ts";
 import { showRefusals } from "./refusals.ts";
 import { listCalls, stopCall } from "./running/calls.ts";
 import { endLiveSession, listLiveSessions } from "./running/live-sessions.ts";

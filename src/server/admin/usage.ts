@@ -8,11 +8,13 @@ import {
   MAX_GROUPS,
   summariseUsage,
   totalUsage,
+  type UsageRange,
   type UsageTotal,
 } from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
 import { selectUnpricedUses } from "../../storage/receipts/unpriced-uses.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/receipts/usage-question.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { json } from "../openapi/operation.ts";
 import { wrongField } from "../wrong-field.ts";
 import { actorOf } from "./actor.ts";
@@ -27,7 +29,7 @@ import {
   wholeField,
   zonedMomentField,
 } from "./query-fields.ts";
-import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
+import { RECEIPT_FIELDS, receiptFilter } from "./receipts/receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
 
 /** The most that a response lists: the latest. */
@@ -82,6 +84,10 @@ export const showUsage = adminRoute({
     ),
     tag: tagField("Only calls with this tag."),
     end_user: endUserField("Only calls of this end user."),
+    compare: oneOfField(
+      "`previous`: each group also has its amounts in the period of equal length before. Not by hour or day, which differ.",
+      ["previous"],
+    ),
   },
   answers: [
     json(
@@ -111,17 +117,51 @@ export const showUsage = adminRoute({
       zone: query.zone,
     });
     const range = { ...filter, by, sinceMs, untilMs };
+    if (query.compare !== undefined && by.some((dimension) => dimension === "hour" || dimension === "day"))
+      throw wrongField(
+        "compare",
+        "cannot be combined with by=hour or by=day: request the period before by from and to",
+      );
     const sums = await summariseUsage(storage, range);
+    const previous = query.compare === undefined ? undefined : await amountsBefore(storage, range);
     const unpriced = await selectUnpricedUses(storage, { sinceMs, limit: MAX_UNPRICED, project });
     return {
-      data: sums.map((sum) => ({ group: sum.groups[0] ?? "", groups: sum.groups, ...amountsOf(sum) })),
+      data: sums.map((sum) => ({
+        group: sum.groups[0] ?? "",
+        groups: sum.groups,
+        ...amountsOf(sum),
+        ...(previous && { previous: previous.of(sum.groups) ?? null }),
+      })),
       total: amountsOf(await totalUsage(storage, range, sums)),
+      ...(previous && { previous: previous.answer }),
       groups_overlap: groupsOverlap(by),
       groups_left_out: sums.length >= MAX_GROUPS,
       unpriced: [...new Set(unpriced.map(({ name }) => name))],
     };
   },
 });
+
+/** The same question about the period of equal length before. */
+async function amountsBefore(storage: Storage, range: UsageRange) {
+  const sinceMs = Math.max(0, 2 * range.sinceMs - range.untilMs);
+  const before = { ...range, sinceMs, untilMs: range.sinceMs };
+  const sums = await summariseUsage(storage, before);
+  const byGroups = new Map(sums.map((sum) => [JSON.stringify(sum.groups), sum]));
+  const isWhole = sums.length < MAX_GROUPS;
+  return {
+    answer: {
+      from: new Date(sinceMs).toISOString(),
+      to: new Date(range.sinceMs).toISOString(),
+      total: amountsOf(await totalUsage(storage, before, sums)),
+    },
+    /** Of a group that had nothing, zeros; undefined if it may have been left out. */
+    of: (groups: readonly string[]) => {
+      const found = byGroups.get(JSON.stringify(groups));
+      if (found !== undefined) return amountsOf(found);
+      return isWhole ? amountsOf({ calls: 0, failures: 0, usage: {}, costNanoUsd: 0 }) : undefined;
+    },
+  };
+}
 
 const amountsOf = ({ calls, failures, usage, costNanoUsd }: UsageTotal) => ({
   calls,

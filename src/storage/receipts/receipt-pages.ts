@@ -26,6 +26,10 @@ export interface ReceiptFilter {
   /** One of its tags. */
   tag?: string;
   endUser?: string;
+  /** The id of the request that led to it. */
+  requestId?: string;
+  /** Whether its prompt was read from a cache in part. */
+  cached?: boolean;
   /** The batch that it is a line of. */
   batch?: string;
   /** The live connection that it is a turn of. */
@@ -88,8 +92,8 @@ export const hasTrace = ({ text = "" }: ReceiptFilter): boolean => isTraceId(tex
 const REQUEST_SPAN_MS = 2 * 3_600_000;
 
 /** When the request that the filter looks for arrived, by the time in its id; undefined if it looks for none. */
-export function requestTimeOf({ text = "" }: ReceiptFilter): number | undefined {
-  const digits = /^req_([0-9a-z]{9})/.exec(text)?.[1];
+export function requestTimeOf({ text = "", requestId }: ReceiptFilter): number | undefined {
+  const digits = /^req_([0-9a-z]{9})/.exec(requestId ?? text)?.[1];
   return digits === undefined ? undefined : Number.parseInt(digits, 36);
 }
 
@@ -117,12 +121,17 @@ const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
   const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch, endUser, session } = filter;
+  const { requestId, cached } = filter;
   return [
     ...dimensionsOf(filter),
     ...tagCondition(filter, engine),
     ...(batch === undefined ? [] : [{ text: "batch_id = ?", parameters: [batch] }]),
     ...sessionCondition(session, engine),
     ...(endUser === undefined ? [] : [{ text: "end_user = ?", parameters: [endUser] }]),
+    ...(requestId === undefined ? [] : [{ text: "request_id = ?", parameters: [requestId] }]),
+    ...(cached === undefined
+      ? []
+      : [{ text: `COALESCE(usage_cache_read, 0) ${cached ? ">" : "="} 0`, parameters: [] }]),
     ...(dialect === undefined ? [] : [{ text: "client_dialect = ?", parameters: [dialect] }]),
     ...(lane === undefined ? [] : [{ text: "lane = ?", parameters: [lane] }]),
     ...(stream === undefined ? [] : [{ text: "stream = ?", parameters: [stream ? 1 : 0] }]),
@@ -138,8 +147,8 @@ function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Conditi
 export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] | undefined {
   const { minCostNanoUsd = 0, minTotalMs = 0, provider, lane, text, ...rest } = filter;
   if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
-  // The outcome is not known yet.
-  if (rest.outcome === FAILED) return undefined;
+  // The outcome and the usage are not known yet.
+  if (rest.outcome === FAILED || rest.cached !== undefined) return undefined;
   // The request, the trace and the batch are recorded when the call is settled.
   if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
   if (rest.batch !== undefined || rest.session !== undefined) return undefined;

@@ -1,11 +1,12 @@
 import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
-import { number } from "../columns.ts";
+import { number, optionalNumber, optionalText } from "../columns.ts";
 import { type Queries, REPORT_MS, type Storage } from "../storage.ts";
-import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+import { endIdOf, firstIdOf, timeOfId } from "./receipt-ids.ts";
 
 /** Each class of a distribution is a third wider than the previous one: quantiles are accurate to a sixth. */
 const GROWTH = 4 / 3;
 const LONGEST_MS = 600_000;
+const HOUR_MS = 3_600_000;
 const BOUNDS_MS = boundsUpTo(LONGEST_MS);
 /** The most rows that a query reads: the newest. */
 const MAX_ROWS = 200_000;
@@ -28,10 +29,11 @@ export interface LatencyCount {
 }
 
 /** The most receipts that a query of latencies reads, the same number from each part. */
-const MAX_SAMPLED = 20_000;
+const MAX_SAMPLED = 8_000;
 const NOT_KNOWN = -1;
 
-const classOf = (latency: string): string => {
+/** The class of a latency: `-1` if it is not known. */
+export const classOf = (latency: string): string => {
   const ladder = BOUNDS_MS.map((bound, index) => `WHEN ${latency} < ${bound} THEN ${index}`).join(" ");
   return `CASE WHEN ${latency} IS NULL THEN ${NOT_KNOWN} ${ladder} ELSE ${BOUNDS_MS.length} END`;
 };
@@ -40,8 +42,9 @@ const classOf = (latency: string): string => {
 export async function selectLatencies(
   storage: Storage,
   { sinceMs, everyMs, parts }: { sinceMs: number; everyMs: number; parts: number },
+  maxSampled = MAX_SAMPLED,
 ): Promise<Record<"firstContents" | "totals", LatencyCount[]>> {
-  const most = Math.ceil(MAX_SAMPLED / parts);
+  const most = Math.ceil(maxSampled / parts);
   // SQLite's view would plan each part with its joins, and none of those columns are needed.
   const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
   const newest = Array.from(
@@ -81,6 +84,20 @@ export function quantileOf(counts: readonly LatencyCount[], share: number): numb
     if (seen >= all * share) return BOUNDS_MS[of] ?? LONGEST_MS;
   }
   return LONGEST_MS;
+}
+
+/** When the ledger began, accurate to the hour; undefined if it is empty. Roll-ups are kept longer than receipts. */
+export async function selectBeginning(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries.query(
+    "SELECT (SELECT MIN(hour) FROM usage_hours) AS hour, (SELECT MIN(id) FROM receipts) AS id",
+    [],
+    REPORT_MS,
+  );
+  if (row === undefined) return undefined;
+  const hour = optionalNumber(row, "hour");
+  const known = [hour === undefined ? undefined : hour * HOUR_MS, timeOfId(optionalText(row, "id") ?? "")];
+  const times = known.filter((ms) => ms !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** Calls and spending in one part of the range. */

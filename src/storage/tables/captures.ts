@@ -1,5 +1,5 @@
 import { bytes, number, text } from "../columns.ts";
-import type { Queries, Storage } from "../storage.ts";
+import type { Parameter, Queries, Storage } from "../storage.ts";
 
 /** The stored bodies of one call. */
 export interface StoredCapture {
@@ -47,6 +47,57 @@ export async function selectCapture(
       bodies: bytes(row, "bodies"),
     }
   );
+}
+
+/** A stored capture without its bodies. */
+export interface CaptureHead {
+  receiptId: string;
+  createdAtMs: number;
+  size: number;
+}
+
+interface CaptureRange {
+  sinceMs: number;
+  /** Exclusive. */
+  untilMs: number;
+  /** Only older ones than this receipt's. */
+  after?: { createdAtMs: number; receiptId: string } | undefined;
+  project?: string | undefined;
+  keyId?: string | undefined;
+  limit: number;
+}
+
+/** Newest first. */
+export async function selectCaptureHeads(
+  queries: Queries,
+  { sinceMs, untilMs, after, project, keyId, limit }: CaptureRange,
+): Promise<CaptureHead[]> {
+  const conditions: [string, Parameter[]][] = [
+    ["created_at_ms >= ? AND created_at_ms < ?", [Math.floor(sinceMs), Math.ceil(untilMs)]],
+    ...(project === undefined ? [] : [["project = ?", [project]] as [string, Parameter[]]]),
+    ...(keyId === undefined ? [] : [["key_id = ?", [keyId]] as [string, Parameter[]]]),
+  ];
+  if (after !== undefined)
+    conditions.push([
+      "created_at_ms <= ? AND (created_at_ms < ? OR receipt_id < ?)",
+      [after.createdAtMs, after.createdAtMs, after.receiptId],
+    ]);
+  const rows = await queries.query(
+    `SELECT receipt_id, created_at_ms, size FROM captures WHERE ${conditions.map(([text]) => text).join(" AND ")}
+     ORDER BY created_at_ms DESC, receipt_id DESC LIMIT ?`,
+    [...conditions.flatMap(([, parameters]) => parameters), limit],
+  );
+  return rows.map((row) => ({
+    receiptId: text(row, "receipt_id"),
+    createdAtMs: number(row, "created_at_ms"),
+    size: number(row, "size"),
+  }));
+}
+
+/** When the call of a capture began; undefined if there is none. */
+export async function selectCaptureTime(queries: Queries, receiptId: string): Promise<number | undefined> {
+  const [row] = await queries.query("SELECT created_at_ms FROM captures WHERE receipt_id = ?", [receiptId]);
+  return row === undefined ? undefined : number(row, "created_at_ms");
 }
 
 export async function hasCapture(queries: Queries, receiptId: string, sinceMs: number): Promise<boolean> {

@@ -34,8 +34,8 @@ function refusalsContract(databases: TestDatabases): void {
       await writeRefusals(storage, "a", [row({ address: "203.0.113.1", requests: 5 })]);
       await writeRefusals(storage, "a", [row({ address: "203.0.113.1", requests: 5 })]);
       await writeRefusals(storage, "b", [row({ address: "203.0.113.1", requests: 7 })]);
-      expect(await sumRefusals(storage, { ...all, by: [] }, 1)).toEqual([{ groups: [], requests: 119 + 5 + 7 }]);
-      expect(await sumRefusals(storage, { ...all, by: ["address"] }, 1)).toEqual([
+      expect(await sumRefusals(storage, { ...all, by: [] }, 1)).toMatchObject([{ groups: [], requests: 119 + 5 + 7 }]);
+      expect(await sumRefusals(storage, { ...all, by: ["address"] }, 1)).toMatchObject([
         { groups: ["203.0.113.1"], requests: 12 },
       ]);
     });
@@ -48,19 +48,21 @@ function refusalsContract(databases: TestDatabases): void {
         row({ minute: later, requests: 3 }),
       ]);
       const [first, second] = [START_MS, START_MS + HOUR_MS].map((ms) => new Date(ms).toISOString());
-      expect(await sumRefusals(storage, { ...all, by: ["hour", "reason"] }, 10)).toEqual([
+      expect(await sumRefusals(storage, { ...all, by: ["hour", "reason"] }, 10)).toMatchObject([
         { groups: [first ?? "", "unauthenticated"], requests: 2 },
         { groups: [second ?? "", "rate_limited"], requests: 9 },
         { groups: [second ?? "", "unauthenticated"], requests: 3 },
       ]);
-      expect(await sumRefusals(storage, { ...all, by: ["key"], project: "red" }, 10)).toEqual([
+      expect(await sumRefusals(storage, { ...all, by: ["key"], project: "red" }, 10)).toMatchObject([
         { groups: ["key_1"], requests: 9 },
       ]);
-      expect(await sumRefusals(storage, { ...all, by: [], keyId: "" }, 10)).toEqual([{ groups: [], requests: 5 }]);
+      expect(await sumRefusals(storage, { ...all, by: [], keyId: "" }, 10)).toMatchObject([
+        { groups: [], requests: 5 },
+      ]);
       const none = { by: [], fromMs: START_MS - HOUR_MS, toMs: START_MS };
-      expect(await sumRefusals(storage, none, 10)).toEqual([{ groups: [], requests: 0 }]);
+      expect(await sumRefusals(storage, none, 10)).toMatchObject([{ groups: [], requests: 0 }]);
       await deleteRefusalsBefore(storage, START_MS + HOUR_MS);
-      expect(await sumRefusals(storage, { ...all, by: ["day"] }, 10)).toEqual([
+      expect(await sumRefusals(storage, { ...all, by: ["day"] }, 10)).toMatchObject([
         { groups: [first ?? ""], requests: 12 },
       ]);
     });

@@ -1,4 +1,4 @@
-import { number, text } from "../columns.ts";
+import { number, optionalNumber, text } from "../columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "../storage.ts";
 
 /** How many requests of a minute were refused for one reason. */
@@ -65,7 +65,15 @@ export interface RefusalSum {
   /** In the order of `by`; times in ISO 8601. */
   groups: string[];
   requests: number;
+  /** The starts of the first and the last minute; undefined without requests. */
+  firstMs: number | undefined;
+  lastMs: number | undefined;
 }
+
+const SUMS = "CAST(SUM(requests) AS BIGINT) AS requests, MIN(minute) AS first_minute, MAX(minute) AS last_minute";
+
+const momentOf = (minute: number | undefined): number | undefined =>
+  minute === undefined ? undefined : minute * MINUTE_MS;
 
 /** Sums by these dimensions: times in order, otherwise the most requests first. */
 export async function sumRefusals(storage: Storage, question: RefusalsQuestion, limit: number): Promise<RefusalSum[]> {
@@ -76,7 +84,7 @@ export async function sumRefusals(storage: Storage, question: RefusalsQuestion, 
   const names = by.map((_, index) => `group_${index}`);
   const times = names.filter((_, index) => MINUTES[by[index] ?? "reason"] !== undefined);
   const rows = await storage.query(
-    `SELECT ${[...columns, "CAST(SUM(requests) AS BIGINT) AS requests"].join(", ")} FROM refusals
+    `SELECT ${[...columns, SUMS].join(", ")} FROM refusals
      WHERE minute >= ? AND minute < ?${given.map(([name]) => ` AND ${name} = ?`).join("")}
      ${by.length === 0 ? "" : `GROUP BY ${by.map((_, index) => index + 1).join(", ")}`}
      ORDER BY ${[...times, "requests DESC", ...names].join(", ")} LIMIT ?`,
@@ -95,6 +103,8 @@ export async function sumRefusals(storage: Storage, question: RefusalsQuestion, 
       return minutes === undefined ? text(row, name) : new Date(number(row, name) * minutes * MINUTE_MS).toISOString();
     }),
     requests: row["requests"] === null ? 0 : number(row, "requests"),
+    firstMs: momentOf(optionalNumber(row, "first_minute")),
+    lastMs: momentOf(optionalNumber(row, "last_minute")),
   }));
 }
 

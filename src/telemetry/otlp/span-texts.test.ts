@@ -180,3 +180,27 @@ test("what is kept of calls that are alike keeps no attempt in memory, nor what 
   // The collector may take a few words on the stack for references.
   expect(attempts.filter((attempt) => attempt.deref() !== undefined).length).toBeLessThan(10);
 });
+
+test("0095: the span of a call has every part of its time, and the parts add up to it", () => {
+  const timing = {
+    providerFirstContentMs: 60,
+    providerStreamMs: 20,
+    clientMs: 10,
+    backoffMs: 5,
+    queueMs: 4,
+    gatewayMs: 32,
+  };
+  const spans = spansOf(new SpanTexts(), traced({ timing, totalMs: 131 }));
+  const parts = spans.flatMap((span) =>
+    Object.entries(shown(span)).filter(([name]) => name.startsWith("trivium.timing.")),
+  );
+  expect(parts.map(([name]) => name).sort()).toEqual([
+    "trivium.timing.backoff_ms",
+    "trivium.timing.client_ms",
+    "trivium.timing.gateway_ms",
+    "trivium.timing.provider_first_content_ms",
+    "trivium.timing.provider_stream_ms",
+    "trivium.timing.queue_ms",
+  ]);
+  expect(parts.reduce((sum, [, ms]) => sum + Number(ms), 0)).toBe(131);
+});

@@ -1,10 +1,12 @@
 import type { Static } from "typebox";
 import { DEFAULT_OVERLAP_SECONDS } from "../../../access/keys.ts";
+import { BUDGET_WINDOWS } from "../../../access/spend-meter.ts";
 import { Type } from "../../../base/type.ts";
 import { PROTOCOL_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
+import { KEY_STATES } from "../keys/key-state.ts";
 import { dataAnswer, pageAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
 import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
@@ -86,36 +88,76 @@ export const RotationRequest = Type.Object(
   { title: "RotationRequest" },
 );
 
-const Key = Type.Object(
+const KeyBudget = Type.Object(
   {
-    id: Type.String(),
-    from: Type.Enum(["file", "storage"], { description: "`file`: change it in the configuration file." }),
-    name: Type.String(),
-    project: Type.String(),
-    hint: Type.String({ description: "The last characters of the key." }),
-    models: Type.Array(Type.String()),
-    protocols: nullable(Type.Array(Type.String())),
-    limits: Type.Record(Type.String(), Type.Number()),
-    ...PART_VIEWS,
-    strict: Type.Boolean(),
-    capture: Capture,
-    provider_objects: ProviderObjects,
-    objects: nullable(Objects),
-    billing: Billing,
-    routing: openObject("Settings that differ from the gateway's."),
-    networks: nullable(Type.Array(Type.String())),
-    scopes: Type.Array(Type.String()),
-    tags: Type.Array(Type.String()),
-    expires_at: nullable(Timestamp),
-    created_at: nullable(Timestamp),
-    made_by: nullable(Type.String()),
-    revoked_at: nullable(Timestamp),
-    rotated_at: nullable(Timestamp),
-    previous_until: nullable(Timestamp),
-    last_used_at: nullable(Timestamp),
-    spent_nano_usd: Type.Optional(SpentMoney),
+    window: Type.Enum([...BUDGET_WINDOWS]),
+    limit_nano_usd: Type.Integer(),
+    spent_nano_usd: Type.Integer(),
+    used_percent: Type.Integer(),
+    forecast_nano_usd: nullable(
+      Type.Integer({
+        description: "At the end of the window if spending continues at this rate; null in its first twentieth.",
+      }),
+    ),
+    exceeds_at: nullable(Type.String({ description: "When it is used up at this rate, if before the end." })),
+    ends_at: nullable(Timestamp),
   },
-  { title: "Key" },
+  { title: "KeyBudget" },
+);
+
+const keyFields = {
+  id: Type.String(),
+  from: Type.Enum(["file", "storage"], { description: "`file`: change it in the configuration file." }),
+  name: Type.String(),
+  project: Type.String(),
+  hint: Type.String({ description: "The last characters of the key." }),
+  models: Type.Array(Type.String()),
+  protocols: nullable(Type.Array(Type.String())),
+  limits: Type.Record(Type.String(), Type.Number()),
+  ...PART_VIEWS,
+  strict: Type.Boolean(),
+  capture: Capture,
+  provider_objects: ProviderObjects,
+  objects: nullable(Objects),
+  billing: Billing,
+  routing: openObject("Settings that differ from the gateway's."),
+  networks: nullable(Type.Array(Type.String())),
+  scopes: Type.Array(Type.String()),
+  tags: Type.Array(Type.String()),
+  expires_at: nullable(Timestamp),
+  created_at: nullable(Timestamp),
+  made_by: nullable(Type.String()),
+  revoked_at: nullable(Timestamp),
+  rotated_at: nullable(Timestamp),
+  previous_until: nullable(Timestamp),
+  last_used_at: nullable(Timestamp),
+  spent_nano_usd: Type.Optional(SpentMoney),
+};
+
+const Key = Type.Object(keyFields, { title: "Key" });
+
+const listedFields = {
+  ...keyFields,
+  spent_nano_usd: SpentMoney,
+  state: Type.Enum([...KEY_STATES]),
+  budgets: Type.Array(KeyBudget, { description: "Of the key itself; its project and the gateway may have others." }),
+};
+
+const ListedKey = Type.Object(listedFields, { title: "ListedKey" });
+
+const ShownKey = Type.Object(
+  {
+    ...listedFields,
+    last_24h: Type.Object(
+      {
+        calls: Type.Integer(),
+        failures: Type.Integer({ description: "Client disconnects do not count." }),
+        refusals: Type.Integer({ description: "Requests that were refused before they became calls." }),
+      },
+      { description: "Calls of the last 24 hours, from the start of an hour." },
+    ),
+  },
+  { title: "ShownKey" },
 );
 
 const secret = {
@@ -124,11 +166,14 @@ const secret = {
   hint: Type.String(),
 };
 
-export const KeyListAnswer = pageAnswer("KeyList", Key);
+export const KeyListAnswer = pageAnswer("KeyList", ListedKey);
+export const ShownKeyAnswer = dataAnswer("ShownKeyAnswer", ShownKey);
 export const KeyAnswer = dataAnswer("KeyAnswer", Key);
 export const CreatedKeyAnswer = dataAnswer("CreatedKey", Type.Object(secret));
 export const RotatedKeyAnswer = dataAnswer("RotatedKey", Type.Object({ ...secret, previous_until: Timestamp }));
 
 export type Key = Static<typeof Key>;
+export type ListedKey = Static<typeof ListedKey>;
+export type ShownKey = Static<typeof ShownKey>;
 export type CreatedKey = Static<typeof CreatedKeyAnswer>["data"];
 export type RotatedKey = Static<typeof RotatedKeyAnswer>["data"];

@@ -1,8 +1,22 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
+import { MeasuredCalls } from "./measured.ts";
 
 export const OriginName = Type.Enum(["built-in", "update", "configuration", "simulator", "default"]);
+
+const Price = Type.Object(
+  {
+    value: Type.Number(),
+    unit: Type.String(),
+    more: Type.Boolean({ description: "Other prices apply to some calls, such as long ones." }),
+    origin: OriginName,
+    source: nullable(Type.String({ description: "The list that the catalogue has it from." })),
+    as_of: nullable(Type.String({ description: "The day of that list." })),
+    days: nullable(Type.Integer({ description: "Its age; null if the day is unknown, as for configured prices." })),
+  },
+  { title: "PriceInForce" },
+);
 
 export const ModelItem = Type.Object(
   {
@@ -26,9 +40,15 @@ export const ModelItem = Type.Object(
         upstream_model: Type.String(),
         dialect: nullable(Type.String()),
         weight: nullable(Type.Number()),
+        traits: nullable(Type.Record(Type.String(), Type.Unknown())),
         priced: Type.Boolean(),
+        measured: MeasuredCalls,
+        prices: Type.Record(Type.String(), Price, {
+          description: "By name; GET /api/prices has those that depend on the size of a call.",
+        }),
       }),
     ),
+    measured: MeasuredCalls,
     origins: Type.Record(Type.String(), OriginName, { description: "Where each value comes from." }),
     as_of: Type.Record(Type.String(), Type.String(), { description: "The day of each value that the catalogue has." }),
     sources: Type.Record(Type.String(), Type.String(), {

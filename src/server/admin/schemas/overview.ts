@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Timestamp } from "./answers.ts";
+import { Finding } from "./attention.ts";
 
 const Percentiles = Type.Object(
   { p50: nullable(Type.Number()), p95: nullable(Type.Number()), p99: nullable(Type.Number()) },
@@ -58,6 +59,20 @@ export const OverviewAnswer = dataAnswer(
     instances: Type.Integer({ description: "How many processes run, including this one." }),
     calls_per_minute: Type.Number(),
     total: Type.Object(amounts),
+    previous: nullable(
+      Type.Object(
+        {
+          from: Timestamp,
+          to: Timestamp,
+          complete: Type.Boolean({ description: "Whether the ledger had begun when this period began." }),
+          ...amounts,
+        },
+        { description: "The same for the period of equal length before; null if the ledger has nothing from then." },
+      ),
+    ),
+    attention: Type.Array(Finding, {
+      description: "What needs attention now, the most urgent first; at most five of each kind.",
+    }),
     series: Type.Array(Type.Object({ at: Timestamp, ...amounts }), { description: "In order, without gaps." }),
     top: Type.Object({ models: Top, providers: Top, keys: Top }),
     unpriced: Type.Array(Unpriced, {

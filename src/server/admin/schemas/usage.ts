@@ -39,6 +39,11 @@ const UsageRow = Type.Object(
     group: Type.String({ description: "The first of `groups`." }),
     groups: Type.Array(Type.String(), { description: "In the order of `by`." }),
     ...sums,
+    previous: Type.Optional(
+      nullable(
+        Type.Object(sums, { description: "With `compare=previous`; null if there may be more groups than were read." }),
+      ),
+    ),
   },
   { title: "UsageRow" },
 );
@@ -52,6 +57,12 @@ export const UsageAnswer = Type.Object(
   {
     data: Type.Array(UsageRow),
     total: UsageTotal,
+    previous: Type.Optional(
+      Type.Object(
+        { from: Type.String(), to: Type.String(), total: UsageTotal },
+        { description: "The period before, with `compare=previous`." },
+      ),
+    ),
     groups_overlap: Type.Boolean({
       description:
         "A call may be in several groups, or in none, so the groups do not add up to the total. This is the case by tag.",

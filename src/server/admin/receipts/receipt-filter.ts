@@ -1,7 +1,7 @@
-import { withoutAbsent } from "../../base/without-absent.ts";
-import { anyForm, parseObjectId } from "../../objects/object-id.ts";
-import type { ReceiptFilter } from "../../storage/receipts/receipt-pages.ts";
-import { wrongField } from "../wrong-field.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
+import { anyForm, parseObjectId } from "../../../objects/object-id.ts";
+import type { ReceiptFilter } from "../../../storage/receipts/receipt-pages.ts";
+import { wrongField } from "../../wrong-field.ts";
 import {
   endUserField,
   momentField,
@@ -12,7 +12,7 @@ import {
   tagField,
   textField,
   wholeField,
-} from "./query-fields.ts";
+} from "../query-fields.ts";
 
 const batchField = (about: string): QueryField<string> => ({
   ...textField(about),
@@ -20,6 +20,14 @@ const batchField = (about: string): QueryField<string> => ({
     const named = parseObjectId(text);
     if (named?.kind !== "batch") throw wrongField(name, "must be the id of a batch, such as batch_…");
     return anyForm(named.kind, named.random);
+  },
+});
+
+const requestField = (about: string): QueryField<string> => ({
+  ...textField(about),
+  read: (text, name) => {
+    if (/^req_[0-9a-z]{9}[\w-]{1,60}$/.test(text)) return text;
+    throw wrongField(name, "must be the id of a request, such as req_… in x-trivium-request-id");
   },
 });
 
@@ -41,6 +49,8 @@ export const RECEIPT_FIELDS = {
   min_ms: wholeField("Only calls that took at least this many milliseconds.", 0, 86_400_000),
   tag: tagField("Only receipts with this tag."),
   end_user: endUserField("Only receipts of this end user."),
+  request_id: requestField("Only receipts of the request with this id, as in `x-trivium-request-id`."),
+  cached: oneOfField("Only calls whose prompt was read from a cache in part, or only others.", ["true", "false"]),
   batch: batchField("Only receipts of the lines of the batch with this id, in any of its forms."),
   session: textField("Only receipts of the turns of the live connection with this id."),
   text: textField(
@@ -51,6 +61,7 @@ export const RECEIPT_FIELDS = {
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
   const { model, provider, key, project, outcome, dialect, lane, stream } = query;
   const { from, to, min_cost, min_ms, tag, end_user: endUser, batch, session, text } = query;
+  const { request_id: requestId, cached } = query;
   if (from !== undefined && to !== undefined && from >= to) throw wrongField("from", "must be before to");
   return withoutAbsent({
     model,
@@ -67,6 +78,8 @@ export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): Receip
     minCostNanoUsd: min_cost,
     tag,
     endUser,
+    requestId,
+    cached: cached === undefined ? undefined : cached === "true",
     batch,
     session,
     text,

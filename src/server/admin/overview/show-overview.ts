@@ -1,9 +1,10 @@
-import { OVERVIEW_WINDOWS, type OverviewPart, overviewOf, type TopGroup } from "../../ledger/overview.ts";
-import { selectUnpricedUses, type UnpricedUse } from "../../storage/receipts/unpriced-uses.ts";
-import { json } from "../openapi/operation.ts";
-import { adminRoute } from "./define-route.ts";
-import { oneOfField } from "./query-fields.ts";
-import { OverviewAnswer } from "./schemas/overview.ts";
+import { OVERVIEW_WINDOWS, type OverviewPart, overviewOf, type TopGroup } from "../../../ledger/overview.ts";
+import { selectUnpricedUses, type UnpricedUse } from "../../../storage/receipts/unpriced-uses.ts";
+import { json } from "../../openapi/operation.ts";
+import { adminRoute } from "../define-route.ts";
+import { oneOfField } from "../query-fields.ts";
+import { OverviewAnswer } from "../schemas/overview.ts";
+import { attention } from "./attention.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -15,9 +16,10 @@ export const showOverview = adminRoute({
   roles: ["admin", "viewer"],
   query: { window: oneOfField("How far back. Default: `1h`.", OVERVIEW_WINDOWS) },
   answers: [json(OverviewAnswer, "Sums of the ledger; the last interval is not complete yet.")],
-  handle: async ({ query }, { storage, gateway, condition }, { others }) => {
-    const elsewhere = others();
-    const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs());
+  handle: async ({ query }, context, parts) => {
+    const { storage, gateway, condition } = context;
+    const elsewhere = parts.others();
+    const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs(), parts.overviews.previous);
     const { status, reasons } = condition();
     const unpriced = await selectUnpricedUses(storage, { sinceMs: found.sinceMs, limit: MAX_UNPRICED });
     const minutes = (found.untilMs - found.sinceMs) / MINUTE_MS;
@@ -32,6 +34,13 @@ export const showOverview = adminRoute({
         instances: 1 + elsewhere.instances,
         calls_per_minute: Math.round((found.total.calls / minutes) * 1e6) / 1e6,
         total: amountsView(found.total),
+        previous: found.previous && {
+          from: moment(found.previous.sinceMs),
+          to: moment(found.sinceMs),
+          complete: found.previous.isComplete,
+          ...amountsView(found.previous),
+        },
+        attention: await attention(context, parts, unpriced),
         series: found.parts.map((part) => ({ at: moment(part.startMs), ...amountsView(part) })),
         top: {
           models: found.top.models.map(topView),

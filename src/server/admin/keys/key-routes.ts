@@ -1,16 +1,16 @@
-import { configuredKeys } from "../../access/configured-keys.ts";
-import { readKeyRequest, readKeyUpdate } from "../../access/key-input.ts";
-import { keyView } from "../../access/key-view.ts";
-import { createKey, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
-import type { Operator } from "../../access/people/operator.ts";
-import { GatewayError } from "../../canon/error.ts";
-import { moneyOf, spentByOwner } from "../../ledger/queries.ts";
-import { isUnavailable } from "../../storage/is-unavailable.ts";
-import { json } from "../openapi/operation.ts";
-import { actorOf } from "./actor.ts";
-import { adminRoute } from "./define-route.ts";
-import { keyFor, keysFor, projectOf, storedKeyFor } from "./project-scope.ts";
-import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
+import { configuredKeys } from "../../../access/configured-keys.ts";
+import { readKeyRequest, readKeyUpdate } from "../../../access/key-input.ts";
+import { keyView } from "../../../access/key-view.ts";
+import { createKey, revokeKey, rotateKey, updateKey } from "../../../access/keys.ts";
+import type { Operator } from "../../../access/people/operator.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { spentByOwner } from "../../../ledger/queries.ts";
+import { isUnavailable } from "../../../storage/is-unavailable.ts";
+import { json } from "../../openapi/operation.ts";
+import { actorOf } from "../actor.ts";
+import { adminRoute } from "../define-route.ts";
+import { keyFor, keysFor, projectOf, storedKeyFor } from "../project-scope.ts";
+import { PAGE_FIELDS, pageOf, textField } from "../query-fields.ts";
 import {
   CreatedKeyAnswer,
   KeyAnswer,
@@ -19,21 +19,24 @@ import {
   KeyUpdateBody,
   RotatedKeyAnswer,
   RotationRequest,
-} from "./schemas/key.ts";
+  ShownKeyAnswer,
+} from "../schemas/key.ts";
+import { lastDayOf } from "./last-day.ts";
+import { KEY_LIST_FIELDS, listedKey, listedKeys } from "./listed-keys.ts";
 
 export const listKeysRoute = adminRoute({
   method: "GET",
   path: "/api/keys",
   id: "listKeys",
-  summary: "List the API keys with their spending, newest first, configured keys last.",
+  summary: "List the API keys with their spending and budgets, newest first, configured keys last.",
   roles: ["admin", "viewer", "project"],
-  query: { ...PAGE_FIELDS, project: textField("Only the keys of this project.") },
+  query: { ...PAGE_FIELDS, project: textField("Only the keys of this project."), ...KEY_LIST_FIELDS },
   answers: [json(KeyListAnswer, "Keys, without their secrets.")],
   handle: async ({ query, operator }, { storage, gateway }) => {
     const keys = await keysFor(operator, query.project, { storage, gateway });
-    const { data, next } = pageOf(keys, query, ({ id }) => id);
-    const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
-    return { data: data.map((key) => ({ ...key, spent_nano_usd: moneyOf(byKey.get(key.id)) })), next };
+    const nowMs = gateway.clock.wallMs();
+    const { byKey } = await spentByOwner(storage, nowMs);
+    return pageOf(listedKeys(keys, byKey, query, nowMs), query, ({ id }) => id);
   },
 });
 
@@ -43,11 +46,13 @@ export const showKeyRoute = adminRoute({
   id: "showKey",
   summary: "Show an API key by its id.",
   roles: ["admin", "viewer", "project"],
-  answers: [json(KeyAnswer, "The key, without its secret.")],
+  answers: [json(ShownKeyAnswer, "The key, without its secret.")],
   handle: async ({ parameters, operator }, { storage, gateway }) => {
     const key = await keyFor(operator, parameters["id"] ?? "", { storage, gateway });
-    const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
-    return { data: { ...key, spent_nano_usd: moneyOf(byKey.get(key.id)) } };
+    const nowMs = gateway.clock.wallMs();
+    const { byKey } = await spentByOwner(storage, nowMs);
+    const lastDay = await lastDayOf(key.id, { storage, gateway });
+    return { data: { ...listedKey(key, byKey.get(key.id), nowMs), last_24h: lastDay } };
   },
 });
 
