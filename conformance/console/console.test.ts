@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isPresent } from "../../testing/is-present.ts";
 import { actAtConsole } from "./acts.ts";
+import { actAtCalls } from "./acts-calls.ts";
 import { findBrowser } from "./browser.ts";
 import { startVisit, type Visit } from "./visit.ts";
 import { walkThroughPages } from "./walk.ts";
@@ -26,4 +27,5 @@ describe.skipIf(!found)("the console", () => {
 
   walkThroughPages(visit);
   actAtConsole(visit);
+  actAtCalls(visit);
 });

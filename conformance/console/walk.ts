@@ -22,7 +22,8 @@ interface Stop {
 const STOPS: readonly Stop[] = [
   { name: "overview", path: "/?range=24h", ready: ".tops tbody a" },
   { name: "calls", path: "/calls?range=24h", ready: "table.calls tbody tr" },
-  { name: "call", path: ({ retried }) => `/calls/${retried}`, ready: ".timeline li" },
+  { name: "call", path: ({ retried }) => `/calls/${retried}`, ready: ".waterfall tbody tr" },
+  { name: "in-flight", path: "/in-flight", ready: ".empty" },
   { name: "usage", path: "/usage?range=30d&by=day,model", ready: "table.list tfoot" },
   {
     name: "play",
