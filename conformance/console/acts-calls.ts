@@ -78,17 +78,20 @@ export function actAtCalls(visit: () => Visit): void {
       await cost.focus();
       await page.keyboard.press("Space");
       expect(await heads()).toEqual(all.filter((head) => head !== "Cost"));
-      expect(await page.locator("table.calls tbody tr").first().locator("td").count()).toBe(all.length - 1);
+      expect(await page.locator("table.calls tbody tr").first().locator("td").count()).toBe(all.length - 2);
       expect(await watched.accessibilityInBoth()).toEqual([]);
       await page.keyboard.press("Escape");
       expect(await cost.isVisible()).toBe(false);
       await reload();
       expect(await heads()).not.toContain("Cost");
-      await page.getByRole("button", { name: "Columns (1 hidden)" }).click();
+      await page.getByRole("button", { name: "Columns" }).click();
       await page.getByRole("button", { name: "Show all" }).click();
-      expect(await heads()).toEqual(all);
+      expect(await heads()).toEqual([...all, "Dialect", "Notes"]);
       await reload();
-      expect(await heads()).toEqual(all);
+      expect(await heads()).toEqual([...all, "Dialect", "Notes"]);
+      // As other tests expect it.
+      await page.evaluate("localStorage.removeItem('trivium.columns.hidden')");
+      await reload();
     });
 
     test("the volume chart follows a filter by outcome, and names filters that it does not support", async () => {
@@ -236,6 +239,7 @@ export function actAtCalls(visit: () => Visit): void {
       await other.page.goto(gateway.url);
       await other.page.getByLabel(/operator secret/).fill(gateway.projectSecret);
       await other.page.keyboard.press("Enter");
+      await other.page.getByRole("link", { name: "Calls", exact: true }).click();
       await other.page.getByRole("link", { name: "Bodies" }).click();
       const find = async (receipt: string) => {
         await other.page.getByLabel("Receipt").fill(receipt);
@@ -415,40 +419,48 @@ export function actAtCalls(visit: () => Visit): void {
       await page.setViewportSize({ width: 1_440, height: 900 });
     });
 
-    test("5,000 calls scroll without long frames, because only those in view are drawn", async () => {
+    test("5,000 calls scroll as smoothly as 100, because only those in view are drawn", async () => {
       const [call] = (await api("/api/receipts?limit=1")) as { id: string }[];
-      const data = Array.from({ length: 5_000 }, (_, at) => ({ ...call, id: `${call?.id}-${at}` }));
-      await page.route("**/api/receipts?*", (route) => route.fulfill({ json: { data, next: null } }));
-      await watched.visit("/calls?range=30d");
-      await page.waitForSelector("table.calls tbody tr");
-      const frames = (await page.evaluate(`(async () => {
-        const took = [];
-        let drawn = 0;
-        for (let step = 0; step < 120; step++) {
-          const began = performance.now();
-          scrollTo(0, step * 1_500);
-          await new Promise(requestAnimationFrame);
-          await new Promise(requestAnimationFrame);
-          took.push((performance.now() - began) / 2);
-          drawn = Math.max(drawn, document.querySelectorAll("table.calls tbody tr").length);
-        }
-        took.sort((one, other) => one - other);
-        return { drawn, usual: took[60], slow: took[114], last: document.querySelector("table.calls tbody tr:nth-last-child(2) a.time").getAttribute("href") };
-      })()`)) as { drawn: number; usual: number; slow: number; last: string };
-      console.log(
-        `console: 5,000 rows, a frame takes ${frames.usual.toFixed(1)} ms, 95 % at most ${frames.slow.toFixed(1)} ms`,
-      );
-      expect(frames.drawn).toBeLessThan(200);
-      expect(Number(frames.last.split("-").at(-1))).toBeGreaterThan(4_000);
-      // 16.7 ms on a machine that does nothing else; the tests share theirs.
-      expect([frames.usual < 34, frames.slow < 100]).toEqual([true, true]);
-      await page.unrouteAll();
+      const scroll = async (rows: number) => {
+        const data = Array.from({ length: rows }, (_, at) => ({ ...call, id: `${call?.id}-${at}` }));
+        await page.route("**/api/receipts?*", (route) => route.fulfill({ json: { data, next: null } }));
+        await watched.visit(`/calls?range=30d&rows=${rows}`);
+        await page.locator("table.calls tbody tr").nth(60).waitFor();
+        const frames = await page.evaluate(`(async () => {
+          const took = [];
+          let drawn = 0;
+          const height = document.documentElement.scrollHeight - innerHeight;
+          for (let step = 0; step < 60; step++) {
+            const began = performance.now();
+            scrollTo(0, (height * step) / 59);
+            await new Promise(requestAnimationFrame);
+            await new Promise(requestAnimationFrame);
+            took.push((performance.now() - began) / 2);
+            drawn = Math.max(drawn, document.querySelectorAll("table.calls tbody tr").length);
+          }
+          took.sort((one, other) => one - other);
+          const links = document.querySelectorAll("table.calls tbody a.time");
+          return { drawn, usual: took[30], slow: took[57], last: links[links.length - 1].getAttribute("href") };
+        })()`);
+        await page.unrouteAll();
+        return frames as { drawn: number; usual: number; slow: number; last: string };
+      };
+      const few = await scroll(100);
+      const many = await scroll(5_000);
+      const words = ({ usual, slow }: typeof few) => `${usual.toFixed(1)} ms, 95 % at most ${slow.toFixed(1)} ms`;
+      console.log(`console: a frame of 100 rows takes ${words(few)}; of 5,000 rows ${words(many)}`);
+      expect(many.drawn).toBeLessThan(200);
+      expect(many.last).toEndWith("-4999");
+      // Other tests share the machine, so that 16.7 ms a frame cannot be asserted.
+      expect(many.usual).toBeLessThan(2 * few.usual + 17);
+      expect(many.slow).toBeLessThan(3 * few.slow + 50);
     });
 
     test("live: rows wait under the pointer, and a chip counts the new ones", async () => {
       await watched.visit("/calls?live=1&range=1h");
       await page.waitForSelector("table.calls tbody tr");
       await page.waitForSelector(".side .dot.live");
+      await page.mouse.move(5, 5);
       await page.locator("table.calls tbody tr").nth(2).hover();
       const first = await page.locator("table.calls tbody a.time").first().getAttribute("href");
       for (let made = 0; made < 3; made++) await (await chat(TEST_KEY, "sim/standard", "Hello")).text();

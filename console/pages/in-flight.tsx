@@ -6,9 +6,9 @@ import { full } from "../format/time.ts";
 import { Empty, PageHead, State, words } from "../parts/basics.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { callsWith } from "../parts/filter-bar.tsx";
 import { FormProblem, useSending } from "../parts/key-forms.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ToCalls } from "../parts/to-calls.tsx";
 import { Unanswered } from "../parts/unanswered.tsx";
 import { useNow } from "../parts/use-now.ts";
 import { usePolled } from "../parts/use-polled.ts";
@@ -84,7 +84,7 @@ function columnsOf({ nowMs, hasInstances, onStop }: Shown): Column<CallItem>[] {
       title: "Model",
       cell: ({ model, provider, upstream_model }) => (
         <span class="two-lines" title={upstream_model ?? undefined}>
-          <a href={callsWith({ model })}>{model}</a>
+          <ToCalls filter={{ model }}>{model}</ToCalls>
           <small>{provider ?? "no provider yet"}</small>
         </span>
       ),
@@ -108,7 +108,7 @@ function columnsOf({ nowMs, hasInstances, onStop }: Shown): Column<CallItem>[] {
       title: "Key",
       cell: ({ key, end_user }) => (
         <span class="two-lines">
-          <a href={callsWith({ key })}>{nameOfKey(key)}</a>
+          <ToCalls filter={{ key }}>{nameOfKey(key)}</ToCalls>
           {end_user !== null && <small>{end_user}</small>}
         </span>
       ),

@@ -6,9 +6,9 @@ import { full } from "../format/time.ts";
 import { Empty, PageHead, State } from "../parts/basics.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { callsWith } from "../parts/filter-bar.tsx";
 import { FormProblem, useSending } from "../parts/key-forms.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { ToCalls } from "../parts/to-calls.tsx";
 import { Unanswered } from "../parts/unanswered.tsx";
 import { useNow } from "../parts/use-now.ts";
 import { usePolled } from "../parts/use-polled.ts";
@@ -64,9 +64,9 @@ const columnsOf = ({ nowMs, hasInstances, onEnd }: Shown): Column<SessionItem>[]
     id: "session",
     title: "Session",
     cell: ({ id }) => (
-      <a href={callsWith({ session: id }, "24h")} title="Calls of this session">
+      <ToCalls filter={{ session: id }}>
         <code>{id}</code>
-      </a>
+      </ToCalls>
     ),
   },
   {
@@ -77,7 +77,7 @@ const columnsOf = ({ nowMs, hasInstances, onEnd }: Shown): Column<SessionItem>[]
       <State kind={running > 0 ? "good" : "idle"}>{running > 0 ? counted(running, "running turn") : "waiting"}</State>
     ),
   },
-  { id: "key", title: "Key", cell: ({ key }) => <a href={callsWith({ key })}>{nameOfKey(key)}</a> },
+  { id: "key", title: "Key", cell: ({ key }) => <ToCalls filter={{ key }}>{nameOfKey(key)}</ToCalls> },
   { id: "project", title: "Project", cell: ({ project }) => project },
   { id: "protocol", title: "Protocol", cell: ({ protocol }) => protocol },
   {

@@ -14,28 +14,30 @@ function UnknownWords({ filter }: { filter: CallFilter }) {
   const words = unknownWords(filter);
   if (words.length === 0) return null;
   return (
-    <ul class="unknown-words" role="status" aria-label="Unknown filters">
-      {words.map(({ word, nearest }) => (
-        <li key={word}>
-          <u>{word}</u> is not a filter and is ignored.{" "}
-          {nearest !== undefined && (
-            <button type="button" onClick={() => setQuery({ q: replaceWord(filter, word, nearest) })}>
-              Did you mean {nearest}?
+    <div role="status" aria-label="Unknown filters">
+      <ul class="unknown-words">
+        {words.map(({ word, nearest }) => (
+          <li key={word}>
+            <u>{word}</u> is not a filter and is ignored.{" "}
+            {nearest !== undefined && (
+              <button type="button" onClick={() => setQuery({ q: replaceWord(filter, word, nearest) })}>
+                Did you mean {nearest}?
+              </button>
+            )}{" "}
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => setQuery({ q: replaceWord(filter, word, `"${word.replaceAll(/["\\]/g, "")}"`) })}
+            >
+              Search for it as text
+            </button>{" "}
+            <button type="button" class="quiet" onClick={() => setQuery({ q: replaceWord(filter, word, "") })}>
+              Remove
             </button>
-          )}{" "}
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => setQuery({ q: replaceWord(filter, word, `"${word.replaceAll(/["\\]/g, "")}"`) })}
-          >
-            Search for it as text
-          </button>{" "}
-          <button type="button" class="quiet" onClick={() => setQuery({ q: replaceWord(filter, word, "") })}>
-            Remove
-          </button>
-        </li>
-      ))}
-    </ul>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

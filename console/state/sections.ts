@@ -44,7 +44,7 @@ export const GROUPS: readonly Group[] = [
         icon: "calls",
         pages: [
           { path: "/calls", name: "Calls", keeps: KEPT, roles: OPERATORS, also: "receipts log requests" },
-          { path: "/in-flight", name: "In flight", roles: OPERATORS, also: "running now stop" },
+          { path: "/in-flight", name: "In flight", also: "running now stop" },
           { path: "/live", name: "Live sessions", also: "realtime voice websocket" },
           { path: "/bodies", name: "Bodies", roles: ["project"], also: "captured" },
         ],
