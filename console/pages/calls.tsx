@@ -109,9 +109,9 @@ export function Calls() {
               </button>
             )}
           </p>
-          {data.data.length === 0 && data.next === null ? (
-            isNarrowed ? (
-              <NothingFound filter={filter} range={range} />
+          {data.data.length === 0 ? (
+            isNarrowed || data.next !== null ? (
+              <NothingFound filter={filter} range={range} page={data} />
             ) : (
               <Empty title="No calls in this time range">
                 <FirstCall />

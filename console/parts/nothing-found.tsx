@@ -1,5 +1,6 @@
 import { ask } from "../api/client.ts";
 import type { Page, ReceiptItem } from "../api/types.ts";
+import { full } from "../format/time.ts";
 import { type CallFilter, receiptQuery, writeFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
 import { type Range, rangeQuery } from "../state/range.ts";
@@ -41,8 +42,15 @@ const shown = (name: Name, filter: CallFilter): string => {
   return `${name}:${name === "key" ? nameOfKey(value) : value}`;
 };
 
+interface NothingFoundProps {
+  filter: CallFilter;
+  range: Range;
+  /** A search is bounded: it may find something further back. */
+  page: Page<ReceiptItem>;
+}
+
 /** Which filter finds nothing, and a button that removes it. */
-export function NothingFound({ filter, range }: { filter: CallFilter; range: Range }) {
+export function NothingFound({ filter, range, page }: NothingFoundProps) {
   const key = JSON.stringify([filter, range.name ?? [range.fromMs, range.toMs]]);
   const { data, error } = useData(key, (abort) => findCauses(filter, range, abort));
   const names = namesOf(filter);
@@ -65,9 +73,21 @@ export function NothingFound({ filter, range }: { filter: CallFilter; range: Ran
       </Empty>
     );
   const causes = data?.causes ?? [];
+  const until = page.searched_back_to;
   const remove = causes.length > 0 ? causes : names;
   return (
-    <Empty title="No matching calls">
+    <Empty title={until ? `No matching calls back to ${full(until)}` : "No matching calls"}>
+      {page.next !== null && (
+        <p>
+          <button
+            type="button"
+            class="main"
+            onClick={() => setQuery({ after: page.next ?? undefined, live: undefined })}
+          >
+            Search further back
+          </button>
+        </p>
+      )}
       <p>
         {causes.length === 1
           ? "This filter finds nothing. Without it there are calls:"
