@@ -196,7 +196,6 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
     totalMs: beforeMs + streamMs + clientMs,
     timing,
     requestId: `req_${timePrefix(createdAtMs)}${String(at).padStart(10, "0")}`,
-    ...(roll() < 0.3 ? { endUser: `customer-${1 + Math.floor(roll() * 12)}` } : {}),
     instance: "instance_seed",
   };
 }
