@@ -9,7 +9,7 @@ const KINDS: Readonly<Record<string, "good" | "bad" | "idle">> = { answered: "go
 type Offer = ReceiptDetail["offers"][number];
 
 /** The sentence in a provider's error, which is JSON for most of them. */
-export function messageIn(said: string): string {
+function messageIn(said: string): string {
   const found = messageOf(readJson(said));
   return found === undefined || found.trim() === "" ? said : found;
 }

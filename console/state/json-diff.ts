@@ -12,7 +12,7 @@ export interface JsonDiff {
 }
 
 /** An integer beyond what a number holds, with its digits. */
-export class LargeNumber {
+class LargeNumber {
   readonly digits: string;
 
   constructor(digits: string) {
