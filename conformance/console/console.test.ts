@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isPresent } from "../../testing/is-present.ts";
 import { actAtConsole } from "./acts.ts";
+import { actAtCalls } from "./acts-calls.ts";
 import { actOnKeys } from "./acts-keys.ts";
 import { actAtSupply } from "./acts-supply.ts";
 import { actAtWatch } from "./acts-watch.ts";
@@ -31,6 +32,7 @@ describe.skipIf(!found)("the console", () => {
   walkThroughPages(visit);
   actOnKeys(visit);
   actAtConsole(visit);
+  actAtCalls(visit);
   actAtSupply(visit);
   actAtWatch(visit);
   walkOnPhoneAndByKeyboard(visit);

@@ -78,6 +78,12 @@ export function seedReceipts(keys: readonly SeedKey[], nowMs: number, count = 9_
   return receipts.sort((one, other) => one.createdAtMs - other.createdAtMs);
 }
 
+/** What clients of failed calls received. */
+const SAID: Readonly<Record<string, string>> = {
+  upstream_overloaded: "All providers of this model are overloaded. Try again in a few seconds.",
+  rate_limited: "The provider limits the rate of requests. Try again in 12 seconds.",
+};
+
 interface Making {
   createdAtMs: number;
   at: number;
@@ -118,18 +124,36 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
   const failed: OfferTried = {
     provider: source.provider,
     outcome: "failed",
-    reason: "upstream_overloaded",
+    reason: outcome === "rate_limited" ? outcome : "upstream_overloaded",
     ms: 190 + Math.round(roll() * 400),
     failure: {
       provider: source.provider,
       host: "api.example.com",
-      status: 529,
-      said: "Overloaded. <b>Try</b> again later.",
+      ...(outcome === "rate_limited"
+        ? { status: 429, said: "Rate limit reached for requests per minute.", retryAfterSeconds: 12 }
+        : { status: 529, said: "Overloaded. <b>Try</b> again later." }),
     },
   };
   const provider = isRetried ? "openrouter" : source.provider;
-  const answered: OfferTried = { provider, outcome: "answered", ms: tookMs };
+  const stream = roll() < 0.7;
+  const answered: OfferTried = { provider, outcome: "answered", ms: stream ? firstContentMs : tookMs };
   const offers = isFailed ? [failed] : isRetried ? [failed, answered] : [answered];
+  const clientMs = stream && roll() < 0.1 ? Math.round(40 + roll() * 1_500) : 0;
+  const backoffMs = isRetried ? 120 + Math.round(roll() * 300) : 0;
+  const queueMs = roll() < 0.02 ? Math.round(roll() * 900) : 0;
+  const gatewayMs = 1 + Math.round(roll() * 3);
+  // An attempt ends with its first content, or with the response if it is not streamed.
+  const streamMs = isFailed || !stream ? 0 : tookMs - firstContentMs;
+  const waitedMs = offers.reduce((sum, { ms }) => sum + ms, 0);
+  const timing = {
+    providerFirstContentMs: waitedMs,
+    providerStreamMs: streamMs,
+    clientMs,
+    backoffMs,
+    queueMs,
+    gatewayMs,
+  };
+  const beforeMs = waitedMs + backoffMs + queueMs + gatewayMs;
   const applied = { pricings: model?.pricings ?? {}, priceMultiples: undefined, terms: [], discount: 0 };
   const { costNanoUsd, rule } = priceCall(usage, applied, []);
   return {
@@ -144,7 +168,7 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
     clientDialect,
     upstreamDialect: source.dialect,
     lane: clientDialect === source.dialect ? "native" : "translated",
-    stream: roll() < 0.7,
+    stream,
     outcome,
     ...(isFailed ? {} : { stop: { unified: "stop", raw: source.dialect === "messages" ? "end_turn" : "stop" } }),
     offers,
@@ -168,8 +192,10 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
     priceRule: rule,
     pricedBy: keptPrices(applied),
     costNanoUsd,
-    ...(isFailed ? {} : { firstContentMs: firstContentMs + (isRetried ? failed.ms : 0) }),
-    totalMs: offers.reduce((sum, { ms }) => sum + ms, 0) + 1,
+    ...(isFailed ? { error: { message: SAID[outcome] ?? "" } } : stream ? { firstContentMs: beforeMs } : {}),
+    totalMs: beforeMs + streamMs + clientMs,
+    timing,
+    requestId: `req_${timePrefix(createdAtMs)}${String(at).padStart(10, "0")}`,
     instance: "instance_seed",
   };
 }

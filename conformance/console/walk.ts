@@ -22,7 +22,7 @@ interface Stop {
 const STOPS: readonly Stop[] = [
   { name: "overview", path: "/?range=24h", ready: ".tops tbody a" },
   { name: "calls", path: "/calls?range=24h", ready: "table.calls tbody tr" },
-  { name: "call", path: ({ retried }) => `/calls/${retried}`, ready: ".timeline li" },
+  { name: "call", path: ({ retried }) => `/calls/${retried}`, ready: ".waterfall tbody tr" },
   { name: "refused", path: "/refused?range=24h", ready: "table.data tbody tr" },
   { name: "usage", path: "/usage?range=30d&by=day,model", ready: "table.data tfoot" },
   { name: "usage-ranked", path: "/usage?range=30d&by=key,model", ready: ".ranked li" },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Questions } from "../../src/instances/questions.ts";
 import { answerOperators } from "../../src/server/admin/running/answer-operators.ts";
-import type { CallItem } from "../../src/server/admin/running/call-item.ts";
+import type { CallItem } from "../../src/server/admin/schemas/call-in-flight.ts";
 import { insertInstance } from "../../src/storage/tables/instances.ts";
 import { ADMIN_SECRET, AdminHarness } from "../../testing/admin-harness.ts";
 import { Harness, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";

@@ -3,12 +3,14 @@ export type { Finding } from "../../src/server/admin/schemas/attention.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
+export type { CallItem } from "../../src/server/admin/schemas/call-in-flight.ts";
 export type { CatalogueReport, CatalogueUpdate } from "../../src/server/admin/schemas/catalogue.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
 export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
 export type { GuardItem } from "../../src/server/admin/schemas/guard.ts";
 export type { CreatedKey, Key, ListedKey, RotatedKey, ShownKey } from "../../src/server/admin/schemas/key.ts";
+export type { SessionItem } from "../../src/server/admin/schemas/live-session.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
 export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";
@@ -30,24 +32,16 @@ export interface Page<Item> {
   next: string | null;
   /** For receipts: how far back the search went before it stopped. */
   searched_back_to?: string | null;
+  /** Of a search in captured bodies. */
+  bodies?: { searched: number; unreadable: number } | null;
 }
 
-/** An open live connection. */
-export interface LiveSession {
-  id: string;
-  key: string;
-  project: string;
-  protocol: string;
-  opened_at: string;
-  turns: number;
-  running: number;
-}
-
-/** Those of all processes. */
-export interface LiveSessions {
-  data: LiveSession[];
-  /** Running processes that did not answer. */
-  unanswered: { place: string }[];
-  /** Why the others could not be asked. */
+/** What all processes answered, and which did not. */
+export interface Gathered<Item> {
+  data: Item[];
+  /** How many match, whether or not they are in `data`. */
+  total: number;
+  instances: number;
+  unanswered: { id: string; place: string }[];
   problem: string | null;
 }

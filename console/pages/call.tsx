@@ -1,102 +1,97 @@
+import { useEffect } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import type { ReceiptDetail } from "../api/types.ts";
 import { money } from "../format/money.ts";
-import { decimal, duration, known, speed } from "../format/numbers.ts";
-import { full } from "../format/time.ts";
-import { CopyButton, Outcome, PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
+import { decimal, duration } from "../format/numbers.ts";
+import { PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
 import { Bodies } from "../parts/bodies.tsx";
+import { CallActions } from "../parts/call-actions.tsx";
+import { CallHead } from "../parts/call-head.tsx";
+import { CallNeighbours } from "../parts/call-neighbours.tsx";
 import { CostSheet } from "../parts/cost-sheet.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Timeline } from "../parts/timeline.tsx";
 import { useData } from "../parts/use-data.ts";
+import { Waterfall } from "../parts/waterfall.tsx";
+import { callSpeed } from "../state/call-speed.ts";
+import { backToList, listAddress } from "../state/list-place.ts";
 import { nameOfKey } from "../state/names.ts";
 import { place } from "../state/router.ts";
 
 function Facts({ call }: { call: ReceiptDetail }) {
-  const { usage } = call;
-  const out = usage.output === null && usage.reasoning === null ? null : (usage.output ?? 0) + (usage.reasoning ?? 0);
-  const tokensPerSecond = speed(out, call.first_content_ms, call.total_ms);
+  const tokensPerSecond = callSpeed(call);
   return (
-    <dl class="facts">
-      <Fact name="Model">
-        <a href={callsWith({ model: call.model })}>{call.model}</a>
-      </Fact>
-      <Fact name="Provider">
-        {call.provider || "–"}
-        {call.upstream_model !== "" && <span class="muted"> {call.upstream_model}</span>}
-      </Fact>
-      <Fact name="Key">
-        <a href={callsWith({ key: call.key })}>{nameOfKey(call.key)}</a>
-      </Fact>
-      <Fact name="Project">
-        <a href={callsWith({ project: call.project })}>{call.project}</a>
-      </Fact>
-      {call.end_user !== null && (
-        <Fact name="End user">
-          <a href={`/end-users?text=${encodeURIComponent(call.end_user)}`}>{call.end_user}</a>
+    <section class="panel" aria-labelledby="request-facts">
+      <h2 id="request-facts">Request</h2>
+      <dl class="facts">
+        <Fact name="Model">
+          <a href={callsWith({ model: call.model })}>{call.model}</a>
         </Fact>
-      )}
-      {call.tags.length > 0 && (
-        <Fact name="Tags">
-          {call.tags.map((tag) => (
-            <span key={tag}>
-              <a href={callsWith({ tag })}>{tag}</a>{" "}
+        <Fact name="Provider">
+          {call.provider || "–"}
+          {call.upstream_model !== "" && <span class="muted"> {call.upstream_model}</span>}
+        </Fact>
+        <Fact name="Key">
+          <a href={callsWith({ key: call.key })}>{nameOfKey(call.key)}</a>
+        </Fact>
+        <Fact name="Project">
+          <a href={callsWith({ project: call.project })}>{call.project}</a>
+        </Fact>
+        {call.end_user !== null && (
+          <Fact name="End user">
+            <a href={callsWith({ end_user: call.end_user })}>{call.end_user}</a>
+          </Fact>
+        )}
+        {call.tags.length > 0 && (
+          <Fact name="Tags">
+            {call.tags.map((tag) => (
+              <span key={tag}>
+                <a href={callsWith({ tag })}>{tag}</a>{" "}
+              </span>
+            ))}
+          </Fact>
+        )}
+        <Fact name="Request">
+          {words(call.verb)}, {call.stream ? "streamed" : "not streamed"}
+        </Fact>
+        <Fact name="Dialect">
+          {call.lane === "native"
+            ? `${call.dialect.client}, native lane`
+            : `${call.dialect.client} → ${call.dialect.upstream}, translated`}
+        </Fact>
+        {call.cached_answer !== null && (
+          <Fact name="Cached response">
+            <a href={`/calls/${call.cached_answer.receipt}`}>{call.cached_answer.age_seconds} s old</a>
+            <span class="muted"> saved {money(call.saved_nano_usd)}</span>
+          </Fact>
+        )}
+        <Fact name="Speed">{tokensPerSecond === null ? "–" : `${decimal(tokensPerSecond)} tokens/s`}</Fact>
+        <Fact name="Stop reason">
+          {call.stop === null ? "–" : call.stop.unified}
+          {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
+        </Fact>
+        {call.batch !== null && (
+          <Fact name="Batch">
+            <a href={`/batches/${call.batch.id}`}>{call.batch.id}</a>
+            <span class="muted">
+              {" "}
+              line {call.batch.line}, {call.batch.custom_id}
             </span>
-          ))}
+          </Fact>
+        )}
+        {call.session_id !== null && (
+          <Fact name="Session ID">
+            <a href={callsWith({ session: call.session_id }, "30d")}>
+              <code>{call.session_id}</code>
+            </a>
+          </Fact>
+        )}
+        <Fact name="Instance">
+          <span class="muted">{call.instance ?? "–"}</span>
         </Fact>
-      )}
-      <Fact name="Request">
-        {words(call.verb)}, {call.stream ? "streamed" : "not streamed"}
-      </Fact>
-      <Fact name="Dialect">
-        {call.lane === "native"
-          ? `${call.dialect.client}, native lane`
-          : `${call.dialect.client} → ${call.dialect.upstream}, translated`}
-      </Fact>
-      <Fact name="Time to first content">{known(call.first_content_ms, duration)}</Fact>
-      <Fact name="Total time">{duration(call.total_ms)}</Fact>
-      <Fact name="Speed">{tokensPerSecond === null ? "–" : `${decimal(tokensPerSecond)} tokens/s`}</Fact>
-      <Fact name="Stop reason">
-        {call.stop === null ? "–" : call.stop.unified}
-        {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
-      </Fact>
-      <Fact name="Cost">{money(call.cost_nano_usd)}</Fact>
-      {call.cached_answer !== null && (
-        <Fact name="Cached response">
-          <a href={`/calls/${call.cached_answer.receipt}`}>{call.cached_answer.age_seconds} s old</a>
-          <span class="muted"> saved {money(call.saved_nano_usd)}</span>
-        </Fact>
-      )}
-      {call.batch !== null && (
-        <Fact name="Batch">
-          <a href={`/batches/${call.batch.id}`}>{call.batch.id}</a>
-          <span class="muted">
-            {" "}
-            line {call.batch.line}, {call.batch.custom_id}
-          </span>
-        </Fact>
-      )}
-      {call.request_id !== null && (
-        <Fact name="Request ID">
-          <code>{call.request_id}</code> <CopyButton text={call.request_id} />
-        </Fact>
-      )}
-      {call.session_id !== null && (
-        <Fact name="Session ID">
-          <code>{call.session_id}</code> <CopyButton text={call.session_id} />
-        </Fact>
-      )}
-      {call.trace_id !== null && (
-        <Fact name="Trace ID">
-          <code>{call.trace_id}</code> <CopyButton text={call.trace_id} />
-        </Fact>
-      )}
-      <Fact name="Instance">
-        <span class="muted">{call.instance ?? "–"}</span>
-      </Fact>
-    </dl>
+      </dl>
+    </section>
   );
 }
 
@@ -196,38 +191,52 @@ export function OneCall() {
     ask<{ data: ReceiptDetail }>(`/api/receipts/${encodeURIComponent(id)}`, {}, abort),
   );
   const call = data?.data;
+  useEffect(() => {
+    const leave = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || isBusy(event)) return;
+      backToList(place.value.path);
+    };
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  }, []);
   return (
     <>
       <p class="crumb">
-        <a href="/calls">
+        <a
+          href={listAddress()}
+          onClick={(event) => {
+            event.preventDefault();
+            backToList(place.value.path);
+          }}
+        >
           <Icon name="back" size={15} /> Calls
         </a>
       </p>
       <PageHead title={call === undefined ? "Call" : `${words(call.verb)} with ${call.model}`}>
-        {call && <CopyButton text={JSON.stringify(call, undefined, 2)} label="Copy as JSON" />}
+        {call && <CallActions key={call.id} call={call} />}
       </PageHead>
       {error && <Problem error={error} retry={reload} />}
       {call === undefined ? (
         !error && <Waiting />
       ) : (
         <>
-          <p class="lead">
-            <Outcome outcome={call.outcome} /> <span>{full(call.created_at)}</span> <code class="muted">{call.id}</code>
-            {call.adjusts !== null && (
-              <span>
-                corrects <a href={`/calls/${call.adjusts}`}>{call.adjusts}</a>
-              </span>
-            )}
-          </p>
-          <Facts call={call} />
-          <Timeline call={call} />
-          <CostSheet call={call} />
+          <CallHead call={call} />
+          <Waterfall call={call} />
+          <div class="two-panels">
+            <CostSheet call={call} />
+            <Facts call={call} />
+          </div>
           <Fields fields={call.fields} />
           {call.guards.length > 0 && <Guards guards={call.guards} />}
           <Bodies key={call.id} call={call} />
           {call.plan !== null && <Plan plan={call.plan} />}
+          <CallNeighbours key={call.id} call={call} />
         </>
       )}
     </>
   );
 }
+
+const isBusy = ({ target }: KeyboardEvent): boolean =>
+  document.querySelector("dialog[open], :popover-open") !== null ||
+  (target instanceof HTMLElement && target.closest("input, textarea, select") !== null);

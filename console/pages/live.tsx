@@ -1,117 +1,154 @@
 import { useState } from "preact/hooks";
 import { ask, change, session } from "../api/client.ts";
-import type { LiveSession, LiveSessions } from "../api/types.ts";
+import type { Gathered, SessionItem } from "../api/types.ts";
+import { counted, duration, whole } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
-import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
-import { useData } from "../parts/use-data.ts";
+import { Empty, PageHead, State } from "../parts/basics.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { FormProblem, useSending } from "../parts/key-forms.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { ToCalls } from "../parts/to-calls.tsx";
+import { Unanswered } from "../parts/unanswered.tsx";
+import { useNow } from "../parts/use-now.ts";
+import { usePolled } from "../parts/use-polled.ts";
 import { nameOfKey } from "../state/names.ts";
 
-/** Ends a session. Its client is told. */
-function useEnd(done: () => void) {
-  const [failed, setFailed] = useState<Error | undefined>(undefined);
-  const [ending, setEnding] = useState<string | undefined>(undefined);
-  const end = async (id: string) => {
-    setEnding(id);
-    try {
-      await change("POST", `/api/live_sessions/${encodeURIComponent(id)}/end`);
-      setFailed(undefined);
-      done();
-    } catch (thrown) {
-      setFailed(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    } finally {
-      setEnding(undefined);
-    }
-  };
-  return { failed, ending, end };
-}
+const EVERY_MS = 3_000;
 
-function Table({ sessions, reload }: { sessions: readonly LiveSession[]; reload: () => void }) {
-  const { failed, ending, end } = useEnd(reload);
-  const mayEnd = session.value?.role !== "viewer";
+function EndSession({ one, onDone, onClose }: { one: SessionItem; onDone: () => void; onClose: () => void }) {
+  const { submit, error, busy } = useSending(
+    () => change("POST", `/api/live_sessions/${encodeURIComponent(one.id)}/end`),
+    () => {
+      onDone();
+      onClose();
+    },
+  );
   return (
-    <>
-      {failed && <Problem error={failed} />}
-      <section class="wide" tabIndex={0} aria-label="Live sessions table">
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Session</th>
-              <th scope="col">Key</th>
-              <th scope="col">Project</th>
-              <th scope="col">Protocol</th>
-              <th scope="col">Opened</th>
-              <th scope="col" class="number">
-                Turns
-              </th>
-              <th scope="col" class="number">
-                Running
-              </th>
-              {mayEnd && (
-                <th scope="col">
-                  <span class="unseen">End</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.map((one) => (
-              <tr key={one.id}>
-                <th scope="row">
-                  <code>{one.id}</code>
-                </th>
-                <td>
-                  <a href={`/calls?key=${encodeURIComponent(one.key)}`}>{nameOfKey(one.key)}</a>
-                </td>
-                <td>{one.project}</td>
-                <td>{one.protocol}</td>
-                <td>{full(one.opened_at)}</td>
-                <td class="number">{one.turns}</td>
-                <td class="number">{one.running}</td>
-                {mayEnd && (
-                  <td class="acts">
-                    <button
-                      type="button"
-                      disabled={ending === one.id}
-                      onClick={() => end(one.id)}
-                      aria-label={`End: ${one.id}`}
-                    >
-                      End
-                    </button>
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </>
+    <Dialog title="End live session" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>
+          The {one.protocol} connection of <strong>{nameOfKey(one.key)}</strong>, open since {full(one.opened_at)}, with{" "}
+          {counted(one.turns, "turn")}.
+        </p>
+        <ul class="plain">
+          <li>The client is told that the connection is closed. It may open another.</li>
+          <li>
+            {one.running === 0
+              ? "No turn is running, so nothing more is billed."
+              : `${counted(one.running, "running turn")} end${one.running === 1 ? "s" : ""}, and what was produced is billed.`}
+          </li>
+        </ul>
+        <FormProblem error={error} />
+        <footer>
+          <button type="button" onClick={onClose}>
+            Keep it open
+          </button>
+          <button type="submit" class="danger main" disabled={busy}>
+            End session
+          </button>
+        </footer>
+      </form>
+    </Dialog>
   );
 }
 
+interface Shown {
+  nowMs: number;
+  hasInstances: boolean;
+  onEnd: ((one: SessionItem) => void) | undefined;
+}
+
+const columnsOf = ({ nowMs, hasInstances, onEnd }: Shown): Column<SessionItem>[] => [
+  {
+    id: "session",
+    title: "Session",
+    cell: ({ id }) => (
+      <ToCalls filter={{ session: id }}>
+        <code>{id}</code>
+      </ToCalls>
+    ),
+  },
+  {
+    id: "state",
+    title: "State",
+    onPhone: "lead",
+    cell: ({ running }) => (
+      <State kind={running > 0 ? "good" : "idle"}>{running > 0 ? counted(running, "running turn") : "waiting"}</State>
+    ),
+  },
+  { id: "key", title: "Key", cell: ({ key }) => <ToCalls filter={{ key }}>{nameOfKey(key)}</ToCalls> },
+  { id: "project", title: "Project", cell: ({ project }) => project },
+  { id: "protocol", title: "Protocol", cell: ({ protocol }) => protocol },
+  {
+    id: "age",
+    title: "Open for",
+    kind: "number",
+    sortBy: ({ opened_at }) => nowMs - Date.parse(opened_at),
+    cell: ({ opened_at }) => <span title={full(opened_at)}>{openFor(Math.max(0, nowMs - Date.parse(opened_at)))}</span>,
+  },
+  { id: "turns", title: "Turns", kind: "number", sortBy: ({ turns }) => turns, cell: ({ turns }) => whole(turns) },
+  ...(hasInstances
+    ? [{ id: "instance", title: "Process", muted: true, cell: ({ instance }: SessionItem) => instance }]
+    : []),
+  {
+    id: "acts",
+    title: "End",
+    kind: "acts",
+    cell: (one) =>
+      onEnd !== undefined && (
+        <button type="button" class="quiet danger" aria-label={`End: ${one.id}`} onClick={() => onEnd(one)}>
+          End
+        </button>
+      ),
+  },
+];
+
+const openFor = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1_000)} s` : duration(ms));
+
+/** The open live connections of all processes. */
 export function Live() {
-  const { data, error, reload } = useData("", (abort) => ask<LiveSessions>("/api/live_sessions", {}, abort));
+  const nowMs = useNow();
+  const [ending, setEnding] = useState<SessionItem | undefined>(undefined);
+  const loaded = usePolled("", EVERY_MS, (abort) => ask<Gathered<SessionItem>>("/api/live_sessions", {}, abort));
+  const mayEnd = session.value?.role !== "viewer";
   return (
     <>
       <PageHead title="Live sessions">
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <span class="muted small" role="status">
+          {loaded.data === undefined ? "" : `${counted(loaded.data.total, "session")}, updates itself`}
+        </span>
       </PageHead>
-      {error && <Problem error={error} retry={reload} />}
-      {data === undefined ? !error && <Waiting /> : null}
-      {data !== undefined && data.unanswered.length > 0 && (
-        <p role="status">No answer from {data.unanswered.map(({ place }) => place).join("; ")}.</p>
-      )}
-      {data !== undefined && data.problem !== null && <p role="status">{data.problem}</p>}
-      {data !== undefined && data.data.length === 0 && (
-        <Empty title="No live sessions">
-          <p>
-            Open WebSockets of the Responses API, Realtime and Gemini Live are listed here. Try one with{" "}
-            <code>bin/trivium talk</code>.
-          </p>
-        </Empty>
-      )}
-      {data !== undefined && data.data.length > 0 && <Table sessions={data.data} reload={reload} />}
+      <Loaded of={loaded}>
+        {(gathered) => (
+          <>
+            <Unanswered from={gathered} what="sessions" />
+            {gathered.data.length === 0 ? (
+              <Empty title="No live sessions">
+                <p>
+                  Open WebSockets of the Responses API, Realtime and Gemini Live are listed here. Try one with{" "}
+                  <code>bin/trivium talk</code>.
+                </p>
+              </Empty>
+            ) : (
+              <DataTable
+                label="Live sessions"
+                rows={gathered.data}
+                keyOf={({ id }) => id}
+                columns={columnsOf({
+                  nowMs,
+                  hasInstances: gathered.instances > 1,
+                  onEnd: mayEnd ? setEnding : undefined,
+                })}
+              />
+            )}
+            {gathered.total > gathered.data.length && (
+              <p class="muted small">The oldest {gathered.data.length} are shown.</p>
+            )}
+          </>
+        )}
+      </Loaded>
+      {ending && <EndSession one={ending} onDone={loaded.reload} onClose={() => setEnding(undefined)} />}
     </>
   );
 }

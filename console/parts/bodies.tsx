@@ -1,11 +1,11 @@
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ask, session } from "../api/client.ts";
-import type { CapturedBodies, CapturedBody, ReceiptDetail } from "../api/types.ts";
+import type { CapturedBodies, ReceiptDetail } from "../api/types.ts";
 import { counted } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
-import { diffOf, nearChanges } from "../state/diff.ts";
 import { layOut } from "../state/lay-out.ts";
 import { Choice, Code, Problem } from "./basics.tsx";
+import { BodyDiff } from "./body-diff.tsx";
 import { CapturedMedia } from "./captured-media.tsx";
 
 const VIEWS = [
@@ -34,8 +34,8 @@ export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> 
       (thrown: unknown) => setError(thrown instanceof Error ? thrown : new Error(String(thrown))),
     );
   return (
-    <section class="panel bodies">
-      <h2>Bodies</h2>
+    <section class="panel bodies" aria-labelledby="bodies">
+      <h2 id="bodies">Bodies</h2>
       <div class="padded">
         {error && <Problem error={error} />}
         {bodies === undefined ? (
@@ -71,8 +71,8 @@ const Unread = ({ onShow }: { onShow: () => void }) =>
   );
 
 function Shown({ bodies, view }: { bodies: CapturedBodies; view: View }) {
-  if (view === "request") return <Changed before={bodies.client_request} after={bodies.provider_request} />;
-  if (view === "answer") return <Changed before={bodies.provider_answer} after={bodies.client_answer} />;
+  if (view === "request") return <BodyDiff before={bodies.client_request} after={bodies.provider_request} />;
+  if (view === "answer") return <BodyDiff before={bodies.provider_answer} after={bodies.client_answer} />;
   const body = bodies[view];
   if (body === null) return <p class="muted">No body was captured.</p>;
   return (
@@ -83,30 +83,5 @@ function Shown({ bodies, view }: { bodies: CapturedBodies; view: View }) {
         {body.cut && ", truncated"}
       </p>
     </>
-  );
-}
-
-const SIGNS = { same: " ", removed: "−", added: "+" } as const;
-
-function Changed({ before, after }: { before: CapturedBody | null; after: CapturedBody | null }) {
-  const lines = useMemo(() => diffOf(layOut(before?.text ?? ""), layOut(after?.text ?? "")), [before, after]);
-  if (before === null || after === null) return <p class="muted">Only one side was captured.</p>;
-  if (lines.every(({ kind }) => kind === "same")) return <p class="muted">No differences.</p>;
-  return (
-    <div class="code">
-      <pre tabIndex={0} class="diff">
-        {nearChanges(lines).map((line, index) =>
-          line.kind === "skipped" ? (
-            <span key={index} class="muted">
-              {`  … ${counted(line.count, "unchanged line")}\n`}
-            </span>
-          ) : (
-            <span key={index} class={line.kind}>
-              {`${SIGNS[line.kind]} ${line.text}\n`}
-            </span>
-          ),
-        )}
-      </pre>
-    </div>
   );
 }

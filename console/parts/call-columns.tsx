@@ -1,24 +1,16 @@
-import type { ComponentChildren } from "preact";
 import type { ReceiptItem } from "../api/types.ts";
-import { usd } from "../format/money.ts";
-import { counted, decimal, duration, known, speed } from "../format/numbers.ts";
+import { counted, decimal, duration, known } from "../format/numbers.ts";
+import { clockTime, day, full } from "../format/time.ts";
+import { costWords } from "../state/call-cost.ts";
+import { callSpeed, generatedTokens } from "../state/call-speed.ts";
 import { COLUMNS, type ColumnName, hidden } from "../state/columns.ts";
 import type { CallFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
 import { Outcome } from "./basics.tsx";
-
-/** One column of the call list. `narrow` adds the cell's value to the filter. */
-export interface CallColumn {
-  title: string;
-  class?: string;
-  headClass?: string;
-  cell: (call: ReceiptItem, narrow: (more: CallFilter) => void) => ComponentChildren;
-}
+import type { Column } from "./data-table.tsx";
 
 const sumOf = (...parts: (number | null)[]): number | null =>
   parts.every((part) => part === null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
-
-const generated = ({ usage }: ReceiptItem): number | null => sumOf(usage.output, usage.reasoning);
 
 /** Short notes on how a call was served. */
 function remarks({ offers, fields, hedged, continued, adjusts, stream, guards }: ReceiptItem): string[] {
@@ -35,52 +27,113 @@ function remarks({ offers, fields, hedged, continued, adjusts, stream, guards }:
   ];
 }
 
-const number = (title: string, cell: CallColumn["cell"], tone = ""): CallColumn => ({
-  title,
-  class: `number${tone}`,
-  headClass: "number",
-  cell,
-});
-
-export const CALL_COLUMNS: Readonly<Record<ColumnName, CallColumn>> = {
-  outcome: { title: "Outcome", cell: ({ outcome }) => <Outcome outcome={outcome} /> },
-  model: {
-    title: "Model",
-    class: "name",
-    cell: ({ model }, narrow) => (
-      <button type="button" class="cell" title="Filter by this model" onClick={() => narrow({ model })}>
-        {model}
-      </button>
-    ),
-  },
-  provider: { title: "Provider", class: "name muted", cell: ({ provider }) => provider },
-  key: {
-    title: "Key",
-    class: "name",
-    cell: ({ key }, narrow) => (
-      <button type="button" class="cell" title="Filter by this key" onClick={() => narrow({ key })}>
-        {nameOfKey(key)}
-      </button>
-    ),
-  },
-  first_content: number("First content", ({ first_content_ms }) => known(first_content_ms, duration)),
-  total: number("Total", ({ total_ms }) => duration(total_ms)),
-  input: number("In", ({ usage }) => known(sumOf(usage.input, usage.cache_write_5m, usage.cache_write_1h))),
-  cached: number("Cached", ({ usage }) => known(usage.cache_read), " muted"),
-  output: number("Out", (call) => known(generated(call))),
-  speed: number(
-    "Tok/s",
-    (call) => known(speed(generated(call), call.first_content_ms, call.total_ms), decimal),
-    " muted",
-  ),
-  cost: number("Cost", ({ cost_nano_usd }) => usd(cost_nano_usd, 6)),
-  dialect: {
-    title: "Dialect",
-    class: "muted",
-    cell: ({ dialect, lane }) => `${dialect.client}${lane === "translated" ? ` → ${dialect.upstream}` : ""}`,
-  },
-  remarks: { title: "Notes", class: "muted remarks", cell: (call) => remarks(call).join(", ") },
+export const COLUMN_TITLES: Readonly<Record<ColumnName, string>> = {
+  outcome: "Outcome",
+  model: "Model",
+  key: "Key",
+  cost: "Cost",
+  first_content: "First content",
+  total: "Total",
+  input: "In",
+  cached: "Cached",
+  output: "Out",
+  speed: "Tok/s",
+  dialect: "Dialect",
+  remarks: "Notes",
 };
 
-/** The visible columns, in order. */
-export const shownColumns = (): readonly ColumnName[] => COLUMNS.filter((name) => !hidden.value.has(name));
+type Narrow = (more: CallFilter) => void;
+type Shown = Omit<Column<ReceiptItem>, "id" | "title">;
+
+const number = (cell: Shown["cell"], { muted = false, onPhone = "hidden" }: Partial<Shown> = {}): Shown => ({
+  kind: "number",
+  cell,
+  muted,
+  onPhone,
+});
+
+const shownBy = (narrow: Narrow): Readonly<Record<ColumnName, Shown>> => ({
+  outcome: {
+    onPhone: "lead",
+    cell: ({ outcome, offers, error }) => (
+      <span title={error?.message}>
+        <Outcome outcome={outcome} />
+        {offers.length > 1 && <small class="tries"> {offers.length} attempts</small>}
+      </span>
+    ),
+  },
+  model: {
+    cell: ({ model, provider }) => (
+      <span class="two-lines">
+        <button type="button" class="cell" title={`Filter by ${model}`} onClick={() => narrow({ model })}>
+          {model}
+        </button>
+        <small>{provider === "" ? "no provider" : provider}</small>
+      </span>
+    ),
+  },
+  key: {
+    cell: ({ key, end_user }) => (
+      <span class="two-lines">
+        <button type="button" class="cell" title={`Filter by ${nameOfKey(key)}`} onClick={() => narrow({ key })}>
+          {nameOfKey(key)}
+        </button>
+        {end_user !== null && (
+          <small>
+            <button type="button" class="cell" title={`Filter by ${end_user}`} onClick={() => narrow({ end_user })}>
+              {end_user}
+            </button>
+          </small>
+        )}
+      </span>
+    ),
+  },
+  cost: {
+    kind: "number",
+    onPhone: "line",
+    cell: (call) => {
+      const { text, title } = costWords(call);
+      return (
+        <span title={title} class={/^[$−]/.test(text) ? undefined : "muted"}>
+          {text}
+        </span>
+      );
+    },
+  },
+  first_content: number(({ first_content_ms }) => known(first_content_ms, duration)),
+  total: number(({ total_ms }) => duration(total_ms), { onPhone: "line" }),
+  input: number(({ usage }) => known(sumOf(usage.input, usage.cache_write_5m, usage.cache_write_1h))),
+  cached: number(({ usage }) => known(usage.cache_read), { muted: true }),
+  output: number((call) => known(generatedTokens(call))),
+  speed: number((call) => known(callSpeed(call), decimal), { muted: true }),
+  dialect: {
+    muted: true,
+    onPhone: "hidden",
+    cell: ({ dialect, lane }) => `${dialect.client}${lane === "translated" ? ` → ${dialect.upstream}` : ""}`,
+  },
+  remarks: { muted: true, cell: (call) => remarks(call).join(", ") },
+});
+
+const isToday = (moment: string): boolean => new Date(moment).toDateString() === new Date().toDateString();
+
+/** The visible columns, in order. A click on a model, a key or an end user narrows the list to it. */
+export function callColumns(narrow: Narrow): Column<ReceiptItem>[] {
+  const shown = shownBy(narrow);
+  return [
+    {
+      id: "time",
+      title: "Time",
+      cell: ({ id, created_at }) => (
+        <a class="time two-lines" href={`/calls/${id}`} title={full(created_at)}>
+          {clockTime(created_at)}
+          {isToday(created_at) ? null : <small>{day(created_at)}</small>}
+        </a>
+      ),
+    },
+    ...COLUMNS.filter((name) => !hidden.value.has(name)).map((name) => ({
+      id: name,
+      title: COLUMN_TITLES[name],
+      ...shown[name],
+    })),
+  ];
+}

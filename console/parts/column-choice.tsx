@@ -1,5 +1,5 @@
 import { COLUMNS, hidden, showAllColumns, showColumn } from "../state/columns.ts";
-import { CALL_COLUMNS } from "./call-columns.tsx";
+import { COLUMN_TITLES } from "./call-columns.tsx";
 
 /** Chooses the columns of the call list. The browser stores the choice. */
 export function ColumnChoice() {
@@ -7,7 +7,7 @@ export function ColumnChoice() {
   return (
     <>
       <button type="button" popovertarget="columns">
-        Columns{left > 0 ? ` (${left} hidden)` : ""}
+        Columns
       </button>
       <fieldset id="columns" popover="auto" class="columns">
         <legend>Columns</legend>
@@ -18,7 +18,7 @@ export function ColumnChoice() {
               checked={!hidden.value.has(name)}
               onChange={(event) => showColumn(name, event.currentTarget.checked)}
             />
-            {CALL_COLUMNS[name].title}
+            {COLUMN_TITLES[name]}
           </label>
         ))}
         <button type="button" class="quiet" disabled={left === 0} onClick={showAllColumns}>

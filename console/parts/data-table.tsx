@@ -115,7 +115,7 @@ function Head<Row>({ column, order }: { column: Column<Row>; order: SortOrder | 
   const className = kind === "number" ? "number" : undefined;
   if (sortBy === undefined && sortedAs === undefined) {
     return (
-      <th scope="col" class={className}>
+      <th scope="col" class={className} data-column={id}>
         {kind === "acts" ? <span class="unseen">{title}</span> : title}
       </th>
     );
@@ -129,6 +129,7 @@ function Head<Row>({ column, order }: { column: Column<Row>; order: SortOrder | 
     <th
       scope="col"
       class={className}
+      data-column={id}
       aria-sort={direction === undefined ? undefined : direction === "up" ? "ascending" : "descending"}
     >
       <button type="button" class="sort" onClick={() => setQuery({ sort: writeSort(next), after: undefined }, true)}>
@@ -181,11 +182,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 >
                   {columns.map((column, index) =>
                     index === 0 ? (
-                      <th key={column.id} scope="row" class={classOf({ ...column, onPhone: "lead" })}>
+                      <th
+                        key={column.id}
+                        scope="row"
+                        class={classOf({ ...column, onPhone: "lead" })}
+                        data-column={column.id}
+                      >
                         {column.cell(row)}
                       </th>
                     ) : (
-                      <td key={column.id} class={classOf(column)} data-label={column.title}>
+                      <td key={column.id} class={classOf(column)} data-label={column.title} data-column={column.id}>
                         {column.cell(row)}
                       </td>
                     ),

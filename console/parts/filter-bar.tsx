@@ -1,13 +1,45 @@
 import { useEffect, useRef } from "preact/hooks";
-import { type CallFilter, readFilter, writeFilter } from "../state/filter.ts";
+import { type CallFilter, readFilter, replaceWord, unknownWords, writeFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
 import { place, setQuery } from "../state/router.ts";
 import { Icon } from "./icon.tsx";
 
-const HINT = "model:sim/fast  outcome:failed  key:…  cost>0.01  ms>2000";
+const HINT = 'model:sim/fast  outcome:failed  key:…  body:"ORDER-123"  cost>0.01  ms>2000';
 
 /** The filter from the address bar. */
 export const currentFilter = (): CallFilter => readFilter(place.value.query.get("q") ?? "");
+
+/** The words that look like filters and are none. They narrow nothing until the reader has decided. */
+function UnknownWords({ filter }: { filter: CallFilter }) {
+  const words = unknownWords(filter);
+  if (words.length === 0) return null;
+  return (
+    <div role="status" aria-label="Unknown filters">
+      <ul class="unknown-words">
+        {words.map(({ word, nearest }) => (
+          <li key={word}>
+            <u>{word}</u> is not a filter and is ignored.{" "}
+            {nearest !== undefined && (
+              <button type="button" onClick={() => setQuery({ q: replaceWord(filter, word, nearest) })}>
+                Did you mean {nearest}?
+              </button>
+            )}{" "}
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => setQuery({ q: replaceWord(filter, word, `"${word.replaceAll(/["\\]/g, "")}"`) })}
+            >
+              Search for it as text
+            </button>{" "}
+            <button type="button" class="quiet" onClick={() => setQuery({ q: replaceWord(filter, word, "") })}>
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
 
 const SIGNS: Readonly<Record<string, string>> = { cost: "≥ $", ms: "≥ " };
 
@@ -16,6 +48,7 @@ export function FilterBar({ label }: { label: string }) {
   const input = useRef<HTMLInputElement>(null);
   const written = place.value.query.get("q") ?? "";
   const filter = readFilter(written);
+  const narrowing = Object.entries(filter).filter(([name]) => name !== "unknown");
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.closest("input, textarea, select");
@@ -46,9 +79,10 @@ export function FilterBar({ label }: { label: string }) {
         />
         <kbd>/</kbd>
       </form>
-      {Object.keys(filter).length > 0 && (
+      <UnknownWords filter={filter} />
+      {narrowing.length > 0 && (
         <ul class="chips" aria-label="Filters">
-          {Object.entries(filter).map(([name, value]) => (
+          {narrowing.map(([name, value]) => (
             <li key={name}>
               <button
                 type="button"

@@ -1,17 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { mayMatch } from "../pages/calls.tsx";
+import { costWords } from "../state/call-cost.ts";
 import { volumeOf } from "./call-volume.tsx";
 import { spanShown, stacked } from "./chart.tsx";
 import { correctionOf } from "./cost-sheet.tsx";
-import { failureWords, partsOf, spansOf } from "./timeline.tsx";
-
-const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
-  provider: "p",
-  credential: null,
-  outcome,
-  reason: null,
-  ms,
-  failure: null,
-});
+import { failureSentence } from "./waterfall.tsx";
 
 describe("decision 0085: corrected usage", () => {
   const NOTHING = {
@@ -54,62 +47,49 @@ describe("decision 0085: corrected usage", () => {
   });
 });
 
-describe("the timeline of a call", () => {
-  const plain = { verb: "generate", first_content_ms: null, stream: false, hedged: false, timing: null };
-  const timing = {
-    provider_first_content_ms: 300,
-    provider_stream_ms: 1_740,
-    client_ms: 0,
-    backoff_ms: 200,
-    queue_ms: 0,
-    gateway_ms: 10,
-  };
-
-  test("attributes streaming time to the provider, not to the gateway", () => {
-    const call = { ...plain, stream: true, first_content_ms: 510, total_ms: 2_250, timing };
-    const spans = spansOf({ ...call, offers: [offer(100, "failed"), offer(200)] });
-    const shares = spans.map(({ start, length, streams }) => [start, length, streams].map((of) => of * 2_250));
-    expect(shares).toEqual(
-      [
-        [10, 100, 0],
-        [310, 200, 1_740],
-      ].map((row) => row.map((ms) => expect.closeTo(ms))),
+describe("a provider's failure", () => {
+  test("is a sentence of text, with what an operator reads first", () => {
+    const failure = { provider: "p", said: "<b>no</b>", status: 529, host: "api.example.com", errno: null };
+    expect(failureSentence({ failure, reason: "upstream_overloaded" })).toBe(
+      "<b>no</b> · HTTP 529 · from api.example.com",
     );
-    expect(partsOf(call)?.map(({ label, ms }) => [label, ms])).toEqual([
-      ["provider, until first content", 300],
-      ["provider, streaming", 1_740],
-      ["back-off between retries", 200],
-      ["gateway", 10],
-    ]);
-    expect(partsOf({ timing: null })).toBeUndefined();
+    const said = '{"type":"error","error":{"type":"api_error","message":"Service unavailable"}}';
+    expect(failureSentence({ failure: { said }, reason: "overloaded" })).toBe("Service unavailable");
+    for (const [raw, words] of [
+      ['{"error":"no key"}', "no key"],
+      ['[{"error":{"code":429,"message":"Quota"}}]', "Quota"],
+      ['{"detail":[{"msg":"field required"}]}', "field required"],
+      ['{"code":5}', '{"code":5}'],
+      ["<html>", "<html>"],
+    ] as const)
+      expect(failureSentence({ failure: { said: raw }, reason: null })).toBe(words);
+    expect(failureSentence({ failure: null, reason: "upstream_timeout" })).toBe("upstream timeout");
   });
+});
 
-  test("shows the gateway's own time first, then the offers in order", () => {
-    const spans = spansOf({ ...plain, offers: [offer(20, "failed"), offer(70)], total_ms: 100 });
-    expect(spans.map(({ start, length }) => [start, length])).toEqual(
-      [
-        [0.1, 0.2],
-        [0.3, 0.7],
-      ].map(([start, length]) => [expect.closeTo(start ?? 0), expect.closeTo(length ?? 0)]),
-    );
+describe("console review: costs of nothing are told apart", () => {
+  const usage = { input: 10 } as Parameters<typeof costWords>[0]["usage"];
+  const call = { cost_nano_usd: 0, unpriced: [], usage, outcome: "ok", adjusts: null };
+
+  test("unbilled, unpriced, free and known", () => {
+    const words = (changes: Partial<typeof call>) => costWords({ ...call, ...changes }).text;
+    expect(words({})).toBe("free");
+    expect(words({ unpriced: ["input"] as never[] })).toBe("unpriced");
+    expect(words({ cost_nano_usd: 2_000_000, unpriced: ["searches"] as never[] })).toBe("$0.002000 +?");
+    expect(words({ cost_nano_usd: 2_000_000 })).toBe("$0.002000");
+    const unused = { input: null } as unknown as typeof usage;
+    expect(words({ usage: unused, outcome: "upstream_overloaded" })).toBe("–");
+    expect(words({ outcome: "upstream_overloaded" })).toBe("$0");
   });
+});
 
-  test("parallel offers end together, and none extends beyond the track", () => {
-    const spans = spansOf({ ...plain, offers: [offer(100), offer(40)], total_ms: 100, hedged: true });
-    expect(spans.map(({ start, length }) => start + length)).toEqual([1, 1]);
-    for (const { start, length } of spansOf({ ...plain, offers: [offer(900)], total_ms: 100 }))
-      expect([start >= 0, start + length <= 1]).toEqual([true, true]);
-  });
-
-  test("the submission of a video job comes first", () => {
-    const spans = spansOf({ ...plain, verb: "videos", offers: [offer(20)], total_ms: 100 });
-    expect(spans.map(({ start, length }) => [start, length])).toEqual([[0, 0.2]]);
-  });
-
-  test("shows the provider's message as text", () => {
-    expect(failureWords({ provider: "p", status: 529, said: "<b>no</b>", errno: null })).toBe(
-      "status: 529 · message: <b>no</b>",
-    );
+describe("a live list", () => {
+  test("counts only calls that its filter may show", () => {
+    const event = { type: "call.ended", model: "m", provider: "p", key: "k", outcome: "rate_limited" };
+    expect(mayMatch(event, { model: "m", outcome: "failed", tag: "unknown to events" })).toBe(true);
+    expect(mayMatch(event, { outcome: "ok" })).toBe(false);
+    expect(mayMatch(event, { key: "other" })).toBe(false);
+    expect(mayMatch({ ...event, outcome: "client_gone" }, { outcome: "failed" })).toBe(false);
   });
 });
 

@@ -148,7 +148,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <Mark />
           Trivium
         </a>
-        <button type="button" class="search-all" onClick={openGoTo}>
+        <button type="button" class="search-all" title="Go to…" onClick={openGoTo}>
           <Icon name="search" size={15} />
           <span>Go to…</span>
           <kbd>Ctrl K</kbd>

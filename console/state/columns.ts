@@ -4,15 +4,14 @@ import { signal } from "@preact/signals";
 export const COLUMNS = [
   "outcome",
   "model",
-  "provider",
   "key",
+  "cost",
   "first_content",
   "total",
   "input",
   "cached",
   "output",
   "speed",
-  "cost",
   "dialect",
   "remarks",
 ] as const;
@@ -20,10 +19,15 @@ export const COLUMNS = [
 export type ColumnName = (typeof COLUMNS)[number];
 
 const KEY = "trivium.columns.hidden";
+/** Hidden until they are chosen, so that the others fit a small screen. */
+const USUALLY_HIDDEN: readonly ColumnName[] = ["dialect", "remarks"];
+/** Stored if no column is hidden. */
+const NONE = "none";
 
 /** The hidden columns are stored, so that columns added by a later version are visible. */
 export function readHidden(text: string | null): ReadonlySet<ColumnName> {
-  const names = (text ?? "").split(" ");
+  if (text === null) return new Set(USUALLY_HIDDEN);
+  const names = text.split(" ");
   return new Set(COLUMNS.filter((name) => names.includes(name)));
 }
 
@@ -35,8 +39,7 @@ export const hidden = signal<ReadonlySet<ColumnName>>(stored());
 
 function choose(names: ReadonlySet<ColumnName>): void {
   hidden.value = names;
-  if (names.size === 0) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, [...names].join(" "));
+  localStorage.setItem(KEY, names.size === 0 ? NONE : [...names].join(" "));
 }
 
 export function showColumn(name: ColumnName, isShown: boolean): void {

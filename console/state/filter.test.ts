@@ -6,6 +6,8 @@ import {
   notNarrowedBy,
   readFilter,
   receiptQuery,
+  replaceWord,
+  unknownWords,
   unsummed,
   usageQuery,
   writeFilter,
@@ -26,8 +28,38 @@ describe("console-notes 4: one filter grammar", () => {
     });
   });
 
-  test("treats everything that is not a filter as text and drops nothing", () => {
-    expect(readFilter("colour:red cost>much http://x")).toEqual({ text: "colour:red cost>much http://x" });
+  test("treats everything that does not look like a filter as text and drops nothing", () => {
+    expect(readFilter("cafe http://x qwen3:8b req_0a")).toEqual({ text: "cafe http://x qwen3:8b req_0a" });
+    expect(readFilter("request:req_0a trace:4bf9 id:rcp_1")).toEqual({ text: "req_0a 4bf9 rcp_1" });
+    expect(readFilter('colour:red modle:x "mistral:latest"')).toEqual({
+      unknown: "colour:red modle:x",
+      text: "mistral:latest",
+    });
+    for (const written of ['text "mistral:latest"', "colour:red key:a", 'body:"ORDER 123" cost>much']) {
+      const filter = readFilter(written);
+      expect(readFilter(writeFilter(filter))).toEqual(filter);
+    }
+  });
+
+  test("console-design: an unknown word has the nearest filter, if there is one", () => {
+    const nearest = (written: string) => unknownWords(readFilter(written)).map((one) => [one.word, one.nearest]);
+    expect(nearest("modle:x colour:red")).toEqual([
+      ["modle:x", "model:x"],
+      ["colour:red", undefined],
+    ]);
+    expect(nearest('status:failed custmer:a user:"a b" latency:2000 cost>much provder:a')).toEqual([
+      ["status:failed", "outcome:failed"],
+      ["custmer:a", undefined],
+      ['user:"a b"', 'end_user:"a b"'],
+      ["latency:2000", "ms>2000"],
+      ["cost>much", undefined],
+      ["provder:a", "provider:a"],
+    ]);
+    const filter = readFilter("key:k modle:x colour:red");
+    expect(replaceWord(filter, "modle:x", "model:x")).toBe("model:x key:k colour:red");
+    expect(replaceWord(filter, "colour:red", "")).toBe("key:k modle:x");
+    expect(receiptQuery(filter)).toEqual({ key: "k", min_cost: undefined, min_ms: undefined });
+    expect(unsummed(filter)).toEqual([]);
   });
 
   test("every written filter reads back unchanged", () => {

@@ -26,6 +26,7 @@ describe("console-notes 4: pages and sections", () => {
     expect(
       seen.flatMap(({ sections }) => sections).flatMap((section) => section.pages.map(({ path }) => path)),
     ).toEqual([
+      "/in-flight",
       "/bodies",
       "/live",
       "/refused",

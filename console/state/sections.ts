@@ -45,7 +45,7 @@ export const GROUPS: readonly Group[] = [
         pages: [
           { path: "/calls", name: "Calls", keeps: KEPT, roles: OPERATORS, also: "receipts log requests" },
           { path: "/bodies", name: "Bodies", roles: ["project"], also: "captured" },
-          { path: "/in-flight", name: "In flight", roles: OPERATORS, also: "running now stop" },
+          { path: "/in-flight", name: "In flight", also: "running now stop" },
           { path: "/live", name: "Live sessions", also: "realtime voice websocket" },
         ],
       },

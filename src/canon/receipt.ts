@@ -104,6 +104,14 @@ export interface CachedAnswer {
 /** The price rule of calls that a stored response has answered. */
 export const ANSWERED_FROM_CACHE = "answered from the cache";
 
+/** An error as its client received it. */
+export interface ClientError {
+  message: string;
+  /** The client's name of the invalid field. */
+  path?: string;
+  code?: string;
+}
+
 /** What happened to one call. The ledger keeps it; `GET /api/v1/generation?id=` shows it. */
 export interface Receipt {
   id: string;
@@ -183,6 +191,8 @@ export interface Receipt {
   stoppedBy?: string;
   /** Who used the client's program, as the request or its credential said. */
   endUser?: string;
+  /** The error that the client received. For operators. Absent in rows of earlier versions. */
+  error?: ClientError;
   /** The receipt that this one corrects. Its cost is added to that receipt's, and it has no call of its own. */
   adjusts?: string;
 }

@@ -132,6 +132,7 @@ async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Prom
     reasoningSeen: false,
     stop: undefined,
     firstContentAtMs: undefined,
+    error,
   });
   throw new RelayError(error, call);
 }

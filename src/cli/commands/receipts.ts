@@ -48,6 +48,7 @@ const list = defineVerb({
       about: "only calls whose captured bodies contain exactly this text; recorded in the audit log",
     },
     batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
+    session: { type: "string", value: "ID", about: "only receipts of the turns of this live connection" },
     from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
     to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
     "min-cost": { type: "string", value: "USD", about: "only calls that cost at least this much" },
@@ -60,9 +61,25 @@ const list = defineVerb({
     ...LIST_FLAGS,
   },
   run: async ({ values }) => {
-    const { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, from, to, text } = values;
+    const { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, session, from, to, text } =
+      values;
     const least = { min_cost: values["min-cost"], min_ms: values["min-ms"] };
-    const filter = { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, from, to, text };
+    const filter = {
+      model,
+      provider,
+      key,
+      project,
+      outcome,
+      dialect,
+      lane,
+      stream,
+      tag,
+      batch,
+      session,
+      from,
+      to,
+      text,
+    };
     const { cached, body } = values;
     const user = { end_user: values["end-user"], request_id: values["request-id"], cached, body };
     return printAdminList(values, "/api/receipts", { ...filter, ...user, ...least }, COLUMNS);

@@ -222,19 +222,19 @@ class StreamRelay {
     const attempt = this.#stream?.attempt;
     attempt?.close();
     if (attempt !== undefined) observeBreak(this.#gateway, attempt, error);
-    await this.#settle(error.kind, error);
+    const { cache } = this.#call;
+    const named = cache === undefined ? error : withOwnId(error, cache.ids);
+    const shown = attempt?.target.provider.redactError(named) ?? named;
+    await this.#settle(error.kind, error, shown);
     // Only the proper end is withheld. Everything before it is part of the response and of its event numbers.
     if (this.#stream?.tap.state === "ended") this.#output.dropLast();
     else this.#output.sendKept();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const { cache } = this.#call;
-    const named = cache === undefined ? error : withOwnId(error, cache.ids);
-    const shown = attempt?.target.provider.redactError(named) ?? named;
     await this.#output.fail(shown, this.#call, this.#stream?.tap.position);
   }
 
-  #settle(end: string, error?: GatewayError): Promise<void> {
+  #settle(end: string, error?: GatewayError, shown?: GatewayError): Promise<void> {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
@@ -254,6 +254,7 @@ class StreamRelay {
       reasoningSeen: tap?.reasoningSeen === true,
       stop: tap?.stop,
       firstContentAtMs: this.#firstContentAtMs,
+      error: shown,
     });
   }
 }

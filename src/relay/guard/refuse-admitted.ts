@@ -24,6 +24,7 @@ export async function refuseAdmitted(
     source: "measured",
     pricings: call.model.pricings,
     firstContentAtMs: undefined,
+    error,
   });
   return new RelayError(error, call);
 }

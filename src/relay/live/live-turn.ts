@@ -194,6 +194,7 @@ export class LiveTurn implements AttemptRecord {
       unpriced: this.id === undefined ? [] : unpricedTools(billables, offer, lane.name === "native"),
       stop: ending.stop,
       firstContentAtMs: this.#firstContentAtMs,
+      error: this.refusal ?? ending.error,
     });
   }
 

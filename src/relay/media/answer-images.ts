@@ -1,4 +1,4 @@
-import { asGatewayError } from "../../canon/error.ts";
+import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { RelayError } from "../answer/relay-error.ts";
@@ -43,13 +43,14 @@ export async function answerImages<Answer>(
 export async function failImages(call: ImageRelay, gateway: Gateway, thrown: unknown): Promise<RelayError> {
   const { client, request } = call;
   const error = asGatewayError(client.disconnected ? new ClientDisconnectedError() : thrown);
-  await settleImages(call, gateway, error.kind);
-  return new RelayError(inClientWords(error, request.paths), call);
+  const shown = inClientWords(error, request.paths);
+  await settleImages(call, gateway, error.kind, shown);
+  return new RelayError(shown, call);
 }
 
 /** Writes the row of an image call: `ok`, or the kind of its error. Generated images are billed even if the client disconnected. */
-export function settleImages(call: ImageRelay, gateway: Gateway, end: string): Promise<void> {
+export function settleImages(call: ImageRelay, gateway: Gateway, end: string, error?: GatewayError): Promise<void> {
   call.attempt?.finish();
   const outcome = call.client.disconnected ? "client_gone" : end;
-  return closeCall(call, gateway, billOfCall(call, outcome, gateway.clock.nowMs()));
+  return closeCall(call, gateway, { ...billOfCall(call, outcome, gateway.clock.nowMs()), error });
 }

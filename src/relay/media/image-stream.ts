@@ -79,8 +79,9 @@ async function writeEvents(
     ending = await passOn(call, opened, encoder, output);
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    await breakOff(call, gateway, error, opened?.attempt);
-    await output.sendText(encoder.error(toClient(error, call, opened)));
+    const shown = toClient(error, call, opened);
+    await breakOff(call, gateway, error, shown, opened?.attempt);
+    await output.sendText(encoder.error(shown));
     return;
   }
   await settleImages(call, gateway, "ok");
@@ -137,11 +138,12 @@ async function breakOff(
   call: ImageRelay,
   gateway: Gateway,
   error: GatewayError,
+  shown: GatewayError,
   attempt: ImageAttempt | undefined,
 ): Promise<void> {
   attempt?.close();
   if (attempt !== undefined) observeBreak(gateway, attempt, error);
-  await settleImages(call, gateway, error.kind);
+  await settleImages(call, gateway, error.kind, shown);
   if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
     gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
 }

@@ -1,4 +1,4 @@
-import { asGatewayError } from "../../canon/error.ts";
+import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import { RelayError } from "../answer/relay-error.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -10,7 +10,7 @@ import type { ServiceCall } from "./service-call.ts";
 export function settleService(
   call: ServiceCall,
   gateway: Gateway,
-  { outcome, firstContentAtMs }: { outcome: string; firstContentAtMs?: number },
+  { outcome, firstContentAtMs, error }: { outcome: string; firstContentAtMs?: number; error?: GatewayError },
 ): Promise<void> {
   const { attempt, incoming } = call;
   attempt?.finish();
@@ -29,12 +29,14 @@ export function settleService(
     toolPrices: target?.toolPrices,
     terms: terms ?? [],
     firstContentAtMs,
+    error,
   });
 }
 
 /** Settles a failed call and returns its error in the client's terms. */
 export async function failService(call: ServiceCall, gateway: Gateway, thrown: unknown): Promise<RelayError> {
   const error = asGatewayError(call.client.disconnected ? new ClientDisconnectedError() : thrown);
-  await settleService(call, gateway, { outcome: error.kind });
-  return new RelayError(inClientWords(error, call.paths), call);
+  const shown = inClientWords(error, call.paths);
+  await settleService(call, gateway, { outcome: error.kind, error: shown });
+  return new RelayError(shown, call);
 }

@@ -124,13 +124,14 @@ async function writeParts<Name extends ServiceName>(
     if (attempt !== undefined) observeBreak(gateway, attempt, error);
     // It arrived before the failure, and only the end of a response waits for its row.
     if (last !== undefined && !call.client.disconnected) await send(output, last);
+    const shown = attempt?.target.provider.redactError(error) ?? error;
     await settleService(call, gateway, {
       outcome: error.kind,
+      error: shown,
       ...(firstContentAtMs === undefined ? {} : { firstContentAtMs }),
     });
     if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
       gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const shown = attempt?.target.provider.redactError(error) ?? error;
     const failed = { incoming: { ...call.incoming, options: undefined }, body: {}, modelInAnswer: call.modelInAnswer };
     if (form === "events") await output.fail(shown, failed);
     return false;

@@ -1,3 +1,4 @@
+import type { GatewayError } from "../../canon/error.ts";
 import { type MediaTokens, withMedia } from "../../canon/media-tokens.ts";
 import type { Stop } from "../../canon/stop.ts";
 import type { CorrectedUsage } from "../../canon/usage.ts";
@@ -36,6 +37,8 @@ export interface Ending {
   firstContentAtMs: number | undefined;
   /** When the attempt began, if the call began earlier. */
   begunAtMs?: number;
+  /** The error as its client receives it. */
+  error?: GatewayError | undefined;
 }
 
 /** An offer that continues a response also receives its beginning. What a cache contains is read in addition to the request. */

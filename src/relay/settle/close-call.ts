@@ -1,9 +1,11 @@
 import type { FoundAnswer } from "../../answers/answer-cache.ts";
 import type { Billable } from "../../canon/billable.ts";
+import type { GatewayError } from "../../canon/error.ts";
 import { addNote, boundNotes } from "../../canon/notes.ts";
 import {
   ANSWERED_FROM_CACHE,
   type CachedAnswer,
+  type ClientError,
   type FieldNote,
   type PlannedOffer,
   type PricedPart,
@@ -75,6 +77,8 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   firstContentAtMs: number | undefined;
   /** The stored response that answered. */
   cached?: FoundAnswer | undefined;
+  /** The error as its client receives it. */
+  error?: GatewayError | undefined;
 }
 
 /** The notes of all parts of a stream that was continued elsewhere. */
@@ -178,6 +182,7 @@ export function closeCall(
   if (tags !== undefined) receipt.tags = tags;
   const { endUser } = call.admission;
   if (endUser !== undefined) receipt.endUser = endUser;
+  if (bill.error !== undefined && bill.outcome !== "client_gone") receipt.error = clientError(bill.error);
   const { line } = call.incoming;
   if (line !== undefined) receipt.batch = line.batch;
   call.keeper?.settled(receipt, guardsInForce(call)?.changed === true);
@@ -220,6 +225,14 @@ function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): numbe
   if (attempt?.startedAtMs === undefined || offersTried.length !== 1) return undefined;
   return attempt.startedAtMs - startedAtMs;
 }
+
+const MAX_MESSAGE_LENGTH = 1_000;
+
+const clientError = ({ message, path, code }: GatewayError): ClientError => ({
+  message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(),
+  ...(path === undefined || path === "" ? {} : { path: path.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() }),
+  ...(code === undefined ? {} : { code }),
+});
 
 const NO_TERMS: readonly string[] = [];
 const NO_NAMES: readonly string[] = [];

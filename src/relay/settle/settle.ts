@@ -35,6 +35,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     terms: attempt?.terms ?? NO_TERMS,
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
+    error: ending.error,
   };
   const { saver } = call;
   if (saver === undefined || !ending.whole) return closeCall(call, gateway, bill);

@@ -4,6 +4,8 @@ import { UPSTREAM_URL } from "../../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../../testing/test-key.ts";
+import { listReceipts } from "../../ledger/receipt-pages.ts";
+import { insertReceipts } from "../../storage/receipts/receipts.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000, 500) });
@@ -59,6 +61,34 @@ describe("choices 10: receipts, usage and the overview", () => {
     expect(await count("text=%25")).toBe(0);
     expect(await count("text=_")).toBe(0);
     expect(await count("text=rcp_")).toBe(3);
+  });
+
+  test("console-design: a receipt has the error that its client received", async () => {
+    const admin = await withCalls(1, 1);
+    const { gateway } = admin;
+    const { upstream } = gateway;
+    upstream.play(upstream.json({ error: { message: "no" } }, 503), upstream.json({ error: { message: "no" } }, 503));
+    const streamed = await gateway.call("chat", { stream: true });
+    const told = (JSON.parse(streamed.text) as { error: { message: string } }).error.message;
+    const { json } = await admin.ask("GET", "/api/receipts", asAdmin);
+    const [broken, refused, answered] = listOf<{ error: { message: string; path: string | null } | null }>(json);
+    expect([broken?.error?.message, answered?.error]).toEqual([told, null]);
+    expect(refused?.error?.message).toContain("no");
+  });
+
+  test("S13: the filter of live connections is text and not a pattern", async () => {
+    const admin = await withCalls(1);
+    const storage = admin.gateway.storage;
+    const [row] = (await listReceipts(storage, {}, { limit: 1 })).receipts;
+    if (row === undefined) throw new Error("there is no receipt");
+    await insertReceipts(storage, [
+      { ...row, id: `${row.id}x`, sessionId: "ses_one", error: { message: '"sessionId":"ses_two"' } },
+    ]);
+    const count = async (session: string) =>
+      listOf((await admin.ask("GET", `/api/receipts?session=${encodeURIComponent(session)}`, asAdmin)).json).length;
+    expect([await count("ses_one"), await count("ses_two"), await count("ses_"), await count("%")]).toEqual([
+      1, 0, 0, 0,
+    ]);
   });
 
   test("usage is summed by two dimensions, and the groups add up to the total", async () => {

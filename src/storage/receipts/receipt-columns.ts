@@ -230,12 +230,13 @@ interface Rare
     | "guards"
     | "stoppedBy"
     | "cached"
+    | "error"
   > {
   tools?: Usage["tools"];
 }
 
 function routingText(receipt: Receipt): string | undefined {
-  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, stoppedBy, cached } =
+  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, stoppedBy, cached, error } =
     receipt;
   const { tools } = receipt.usage;
   const isPlain = plan === undefined && continued === undefined && hedged === undefined && cached === undefined;
@@ -244,6 +245,7 @@ function routingText(receipt: Receipt): string | undefined {
     isPlain &&
     isAlone &&
     stoppedBy === undefined &&
+    error === undefined &&
     corrected === undefined &&
     unpriced === undefined &&
     tools === undefined
@@ -261,6 +263,7 @@ function routingText(receipt: Receipt): string | undefined {
     guards,
     stoppedBy,
     cached,
+    error,
     tools,
   });
 }

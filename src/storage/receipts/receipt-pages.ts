@@ -32,6 +32,8 @@ export interface ReceiptFilter {
   cached?: boolean;
   /** The batch that it is a line of. */
   batch?: string;
+  /** The live connection that it is a turn of. */
+  session?: string;
   /**
    * The start of the id of a receipt, a request or a trace, or part of the name of the model, the provider or the key,
    * ignoring case.
@@ -70,6 +72,12 @@ const positionIn = (engine: Storage["engine"]): string => (engine === "postgres"
 /** Tags are stored as JSON, and contain no quotes. */
 const tagCondition = ({ tag }: ReceiptFilter, engine: Storage["engine"]): Condition[] =>
   tag === undefined ? [] : [{ text: `${positionIn(engine)}(tags, ?) > 0`, parameters: [`"${tag}"`] }];
+
+/** Rare fields are stored as JSON, in which quotes of other fields are escaped. */
+const sessionCondition = (session: string | undefined, engine: Storage["engine"]): Condition[] =>
+  session === undefined
+    ? []
+    : [{ text: `${positionIn(engine)}(routing, ?) > 0`, parameters: [`"sessionId":${JSON.stringify(session)}`] }];
 
 /** The most receipts of one trace that are searched. */
 const MAX_OF_TRACE = 1_000;
@@ -112,12 +120,13 @@ function textOf(words: string, engine: Storage["engine"], columns: readonly stri
 const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
-  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch, endUser } = filter;
+  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch, endUser, session } = filter;
   const { requestId, cached } = filter;
   return [
     ...dimensionsOf(filter),
     ...tagCondition(filter, engine),
     ...(batch === undefined ? [] : [{ text: "batch_id = ?", parameters: [batch] }]),
+    ...sessionCondition(session, engine),
     ...(endUser === undefined ? [] : [{ text: "end_user = ?", parameters: [endUser] }]),
     ...(requestId === undefined ? [] : [{ text: "request_id = ?", parameters: [requestId] }]),
     ...(cached === undefined
@@ -141,7 +150,8 @@ export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"
   // The outcome and the usage are not known yet.
   if (rest.outcome === FAILED || rest.cached !== undefined) return undefined;
   // The request, the trace and the batch are recorded when the call is settled.
-  if (requestTimeOf(filter) !== undefined || hasTrace(filter) || rest.batch !== undefined) return undefined;
+  if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
+  if (rest.batch !== undefined || rest.session !== undefined) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }

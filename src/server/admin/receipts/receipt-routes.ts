@@ -153,6 +153,7 @@ function operatorView(receipt: Receipt) {
     verb: receipt.verb,
     outcome: receipt.outcome,
     offers: data.offers.map((offer, index) => ({ ...offer, failure: receipt.offers[index]?.failure ?? null })),
+    error: receipt.error === undefined ? null : { path: null, code: null, ...receipt.error },
     stopped_by: receipt.stoppedBy ?? null,
     instance: receipt.instance ?? null,
     adjusts: receipt.adjusts ?? null,

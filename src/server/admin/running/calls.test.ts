@@ -6,7 +6,7 @@ import { SCRIPTED_DIALECTS } from "../../../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../../../testing/scripted-models.ts";
 import { wire } from "../../../../testing/upstream-wire.ts";
 import { listActs } from "../../../access/audit.ts";
-import type { CallItem } from "./call-item.ts";
+import type { CallItem } from "../schemas/call-in-flight.ts";
 
 const LONG_MS = 30_000;
 

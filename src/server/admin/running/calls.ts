@@ -7,7 +7,7 @@ import { adminRoute } from "../define-route.ts";
 import { projectOf } from "../project-scope.ts";
 import { oneOfField, textField, wholeField } from "../query-fields.ts";
 import { dataAnswer } from "../schemas/answers.ts";
-import { CallItem } from "./call-item.ts";
+import { CallItem } from "../schemas/call-in-flight.ts";
 import { GATHERED_FIELDS, gatheredView } from "./gathered.ts";
 import { askCalls, askToStop } from "./operator-questions.ts";
 import { unansweredError } from "./unanswered-error.ts";

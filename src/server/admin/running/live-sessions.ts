@@ -6,9 +6,10 @@ import { actorOf } from "../actor.ts";
 import { adminRoute } from "../define-route.ts";
 import { projectOf } from "../project-scope.ts";
 import { textField } from "../query-fields.ts";
+import { SessionItem } from "../schemas/live-session.ts";
 import { GATHERED_FIELDS, gatheredView } from "./gathered.ts";
 import { askSessions, askToEnd } from "./operator-questions.ts";
-import { MAX_SESSIONS, SessionItem } from "./session-item.ts";
+import { MAX_SESSIONS } from "./session-item.ts";
 import { unansweredError } from "./unanswered-error.ts";
 
 const SessionsAnswer = Type.Object(

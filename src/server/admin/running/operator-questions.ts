@@ -1,9 +1,9 @@
 import { Type } from "../../../base/type.ts";
 import { GUARD_DIRECTIONS, GUARD_VERDICTS } from "../../../canon/guard/guard-verdict.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { CallItem } from "./call-item.ts";
+import { CallItem } from "../schemas/call-in-flight.ts";
+import { SessionItem } from "../schemas/live-session.ts";
 import { answerReader } from "./gathered.ts";
-import { SessionItem } from "./session-item.ts";
 
 const readCalls = answerReader(Type.Object({ calls: Type.Array(CallItem), total: Type.Integer() }));
 const readStopped = answerReader(Type.Object({ call: nullable(CallItem), stopped: Type.Boolean() }));

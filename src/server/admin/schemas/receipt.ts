@@ -32,6 +32,15 @@ const FieldNote = Type.Object({
   reason: Type.String(),
 });
 
+const ClientError = Type.Object(
+  {
+    message: Type.String(),
+    path: nullable(Type.String({ description: "The invalid field of the request." })),
+    code: nullable(Type.String()),
+  },
+  { title: "ClientError", description: "The error that the client received." },
+);
+
 const fields = {
   id: Type.String(),
   created_at: Timestamp,
@@ -75,6 +84,7 @@ const fields = {
   session_id: nullable(Type.String({ description: "The live connection that the call was a turn of." })),
   trace_id: nullable(Type.String()),
   batch: nullable(BatchPosition),
+  error: nullable(ClientError),
   stopped_by: nullable(Type.String({ description: "The operator who stopped the call, as in the audit log." })),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
