@@ -29,8 +29,8 @@ const COLUMNS: readonly Column<Neighbour>[] = [
       </a>
     ),
   },
-  { id: "relation", title: "Same", cell: ({ relation }) => relation },
   { id: "outcome", title: "Outcome", onPhone: "lead", cell: ({ call }) => <Outcome outcome={call.outcome} /> },
+  { id: "relation", title: "Same", cell: ({ relation }) => relation },
   { id: "model", title: "Model", cell: ({ call }) => call.model },
   { id: "total", title: "Total", kind: "number", cell: ({ call }) => duration(call.total_ms) },
   { id: "cost", title: "Cost", kind: "number", cell: ({ call }) => costWords(call).text },

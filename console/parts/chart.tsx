@@ -135,7 +135,13 @@ function optionsOf(
         size: (_plot, labels) => Math.max(56, 18 + 6.2 * Math.max(0, ...(labels ?? []).map((one) => one.length))),
         // Low charts have two labels as well.
         space: height < 120 ? 24 : 36,
-        values: (_plot, values) => values.map((value) => (value === 0 ? "0" : format(value))),
+        // Fractions of a count would have the label of the next whole number.
+        values: (_plot, values) =>
+          values.map((value, at) => {
+            const next = values[at + 1];
+            const label = value === 0 ? "0" : format(value);
+            return next !== undefined && label === format(next) ? "" : label;
+          }),
       },
     ],
     series: [
