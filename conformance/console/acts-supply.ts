@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { WatchedPage } from "./browser.ts";
 import { PUBLISHED_LIST } from "./seed-supply.ts";
-import type { SeededGateway } from "./seeded-gateway.ts";
+import { HOSTILE, type SeededGateway } from "./seeded-gateway.ts";
 import type { Visit } from "./visit.ts";
 
 /** Providers, models, the catalogue and the playground. */
@@ -74,6 +74,9 @@ export function actAtSupply(visit: () => Visit): void {
       await page.locator(".supply-charts .plot canvas").first().waitFor();
       const keys = page.getByRole("region", { name: "Who uses it" });
       await keys.getByRole("link", { name: "search" }).waitFor();
+      // A name chosen by an attacker is text.
+      await keys.getByText(HOSTILE).waitFor();
+      expect(await page.locator("main img").count()).toBe(0);
       await page.getByRole("link", { name: "View failed calls" }).click();
       await page.waitForURL(/\/calls\?q=.*provider%3Aopenai.*outcome%3Afailed|\/calls\?q=.*outcome%3Afailed/);
     });
