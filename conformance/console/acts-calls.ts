@@ -151,7 +151,7 @@ export function actAtCalls(visit: () => Visit): void {
         await page.locator(".bodies").screenshot({ path, animations: "disabled" });
       }
       await watched.visit("/audit");
-      await page.getByText("receipt.bodies").first().waitFor();
+      await page.locator(".acts-list").getByText("read the captured bodies of the call").first().waitFor();
     });
 
     test("0074: shows images and audio of captured bodies; data that only claims to be an image stays text", async () => {

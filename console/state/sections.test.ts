@@ -26,8 +26,8 @@ describe("console-notes 4: pages and sections", () => {
     expect(
       seen.flatMap(({ sections }) => sections).flatMap((section) => section.pages.map(({ path }) => path)),
     ).toEqual([
-      "/in-flight",
       "/bodies",
+      "/in-flight",
       "/live",
       "/refused",
       "/usage",
