@@ -47,8 +47,8 @@ afterAll(async () => {
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 4, yaml: 1 });
   expect(started.counts()).toEqual({ sh: 5 });
-  expect(operating.counts()).toEqual({ sh: 1 });
-  expect(receipts.counts()).toEqual({ sh: 3, json: 1 });
+  expect(operating.counts()).toEqual({ sh: 2 });
+  expect(receipts.counts()).toEqual({ sh: 4, json: 1 });
   expect(keys.counts()).toEqual({ sh: 4 });
   expect(budgets.counts()).toEqual({ sh: 1, yaml: 1 });
   expect(usage.counts()).toEqual({ sh: 2, yaml: 1 });
@@ -159,6 +159,10 @@ describe("docs/getting-started.md and docs/operating.md", () => {
   test("the lines to watch a gateway show its state, its providers and what it refused", async () => {
     expect(await folder.shell(operating.one("sh", "health --ready"))).toMatch(/^ready$[\s\S]*simulator/m);
   });
+
+  test("the line that lists calls in flight accepts its filter", async () => {
+    expect(await folder.shell(operating.one("sh", "calls list"))).toMatch(/^id +age_s +phase +model/m);
+  });
 });
 
 describe("docs/receipts.md", () => {
@@ -187,24 +191,28 @@ describe("docs/receipts.md", () => {
 });
 
 describe("docs/receipts.md, bodies", () => {
-  test("its commands create a captured key and show its bodies", async () => {
+  test("its commands create a captured key, show its bodies and find a text in them", async () => {
     const [create = "", read = ""] = receipts.one("sh", "--capture").trim().split("\n");
     const key = /^sk-trv-[\w-]{43}$/m.exec(await folder.shell(create))?.[0] ?? "";
-    let answer = await callGateway(gateway.url, "chat", key, { model: "sim/standard" });
+    const body = { messages: [{ role: "user", content: "Where is order 4711-A?" }] };
+    const call = { model: "sim/standard", body };
+    let answer = await callGateway(gateway.url, "chat", key, call);
     // A running gateway sees keys of other processes within half a second.
     for (let tries = 0; answer.status === 401 && tries < 50; tries++) {
       await Bun.sleep(100);
-      answer = await callGateway(gateway.url, "chat", key, { model: "sim/standard" });
+      answer = await callGateway(gateway.url, "chat", key, call);
     }
     expect(answer.status).toBe(200);
     const said = (await answer.json()) as { choices: { message: { content: string } }[] };
-    const line = read.replace("rcp_…", answer.headers.get("x-trivium-receipt") ?? "");
+    const receipt = answer.headers.get("x-trivium-receipt") ?? "";
+    const line = read.replace("rcp_…", receipt);
     let shown = "";
     for (let tries = 0; shown === "" && tries < 20; tries++) {
       shown = await folder.shell(line).catch(() => "");
       if (shown === "") await Bun.sleep(200);
     }
     expect(shown).toContain(said.choices[0]?.message.content.slice(0, 20) ?? "nothing was said");
+    expect(await folder.shell(receipts.one("sh", "--body"))).toContain(receipt);
   });
 });
 
