@@ -105,8 +105,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a leaked check: the watchdog never stops",
     file: "src/relay/answer/client-output.ts",
-    was: "    this.#gateway.watchdog.unwatch(this);\n    if",
-    becomes: "    if",
+    was: "    this.#gateway.watchdog.unwatch(this);\n    const isReceived",
+    becomes: "    const isReceived",
   },
   {
     name: "while the store is unavailable, rows are only in memory",
