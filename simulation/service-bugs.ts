@@ -53,7 +53,7 @@ export const SERVICE_BUGS: readonly Bug[] = [
   {
     name: "a background response can be read before its row is stored",
     file: "src/relay/settle/settle.ts",
-    was: "  if (saver.pending || call.stream) return closed.then(() => saver.save(attempt));\n",
+    was: "  if (saver.pending || call.stream) return closeCall(call, gateway, bill).then(() => saver.save(attempt));\n",
     becomes: "",
   },
   {
