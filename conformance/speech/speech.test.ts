@@ -173,7 +173,7 @@ describe("audio/transcriptions", () => {
     if (reported?.type !== "tokens") throw new Error("no tokens");
     const { usage, cost_nano_usd } = await harness.receipt();
     expect(usage).toMatchObject({ audio_input: reported.input_tokens, output: reported.output_tokens });
-    expect(cost_nano_usd).toBe(reported.input_tokens * 6_000 + reported.output_tokens * 10_000);
+    expect(cost_nano_usd).toBe(reported.input_tokens * 2_500 + reported.output_tokens * 10_000);
   });
 
   test("streams, from hosts that stream and from those that do not", async () => {
