@@ -124,7 +124,7 @@ export class ImportDraft {
       if (name !== id) this.#addAlias(aliases, { name, id, path: this.#groups.get(name)?.path ?? "" }, taken);
     for (const [name, { path, to }] of this.#aliases) {
       const id = ids.get(to);
-      if (id === undefined) this.leave(path, `refers to ${to}, which was not taken over`);
+      if (id === undefined) this.leave(path, `refers to ${to}, which was not imported`);
       else this.#addAlias(aliases, { name, id, path }, taken);
     }
     return {

@@ -89,7 +89,7 @@ model_list:
     expect(notesOf(draft.approximated)["model_list[0].litellm_params.rpm"]).toContain("not a limit");
   });
 
-  test("the overview of its configuration: every part is taken over or reported with its path", () => {
+  test("the overview of its configuration: every part is imported or reported with its path", () => {
     const draft = litellm(`
 model_list:
   - model_name: bedrock-claude
