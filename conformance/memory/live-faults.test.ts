@@ -113,7 +113,7 @@ async function see(dialect: Upstream, fault: Fault, moment: Moment): Promise<Row
       gateway.admissions.hold({ keyId: made.id, project: "default" }, 1_000_000_000);
       break;
     case "drain":
-      harness.context.live.drain();
+      harness.context.live.drain(30_000);
   }
   if (fault !== "upstream silent") {
     await clock.pass(100);

@@ -183,7 +183,7 @@ async function see(from: Protocol, to: Protocol, fault: Fault, moment: Moment): 
       gateway.admissions.hold({ keyId: made.id, project: "default" }, 1_000_000_000);
       break;
     case "drain":
-      harness.context.live.drain();
+      harness.context.live.drain(30_000);
   }
   await clock.pass(100);
   const isRunning = moment === "asked" || moment === "detected" || moment === "speaking";

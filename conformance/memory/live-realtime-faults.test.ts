@@ -148,7 +148,7 @@ async function see(fault: Fault, moment: Moment): Promise<Row> {
       gateway.admissions.hold({ keyId: made.id, project: "default" }, 1_000_000_000);
       break;
     case "drain":
-      harness.context.live.drain();
+      harness.context.live.drain(30_000);
   }
   await clock.pass(100);
   // The turn in progress goes on, if it can.

@@ -43,8 +43,6 @@ const PING_MS = 15_000;
  * something.
  */
 const MUTE_MS = 10_000;
-/** What clients are told of the time that is left when the gateway stops. */
-const DRAINING_MS = 30_000;
 
 /**
  * A live connection that is passed on to a host: natively, frame by frame as they came, or translated. Turns are found in what
@@ -479,8 +477,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     for (const frame of this.#by.client.encodeError(why, undefined, this.running === 0)) this.#write(frame);
   }
 
-  protected override tellDraining(): void {
-    for (const frame of this.#by.client.encodeGoingAway(DRAINING_MS)) this.#write(frame);
+  protected override tellDraining(_why: GatewayError, timeLeftMs: number): void {
+    for (const frame of this.#by.client.encodeGoingAway(timeLeftMs)) this.#write(frame);
   }
 
   override check(nowMs: number): void {
