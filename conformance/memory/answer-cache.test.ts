@@ -185,7 +185,7 @@ describe("decision 0128: x-trivium-cache", () => {
   );
 });
 
-describe("decision 0128: what is stored", () => {
+describe("decision 0128: stored responses", () => {
   test("responses expire, and the sweep deletes them", async () => {
     const harness = await start();
     playAnswer(harness, "chat");

@@ -200,7 +200,7 @@ describe("decision 0123: what a cache asks of guards", () => {
   });
 });
 
-describe("decision 0123: what is kept", () => {
+describe("decision 0123: stored and captured texts", () => {
   test("captured bodies have the redacted text, and none of what a guard refused", async () => {
     const harness = await start(REDACT);
     for (const stream of [false, true]) {

@@ -117,7 +117,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
-  test("a turn that is refused is an error, and nothing of it reaches the host", async () => {
+  test("a refused turn is an error and does not reach the host", async () => {
     const harness = await startHarness();
     const { key } = await makeKey(harness, { limits: { budgetUsdTotal: 0 } });
     const { client, host } = await openSession(harness, PATH, { key });
@@ -290,7 +290,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
   });
 });
 
-describe("decision 0116: what is refused before the upgrade", () => {
+describe("decision 0116: refusals before the upgrade", () => {
   const refused = async (
     path: string,
     options: { key?: string; headers?: Record<string, string> } = {},

@@ -120,7 +120,7 @@ describe("decision 0121: a token in place of a key", () => {
     expect((await harness.get("/v1/files", { [header]: value })).status).toBe(200);
   });
 
-  test("S06: its signature is checked once, and a token that differs in one character is another one", async () => {
+  test("S06: its signature is checked once, and again for a token that differs in one character", async () => {
     const token = await signed();
     const asked = issuer.asked.length;
     for (let index = 0; index < 5; index++) expect(await call(token)).toBe(200);
@@ -322,7 +322,7 @@ describe("H44, decision 0121: revocation of a subject", () => {
     expect(await checked(await issuer.sign({ iat: undefined }))).toContain("has been revoked");
   });
 
-  test("works at once in this process while the storage is away, and is written when it is back", async () => {
+  test("works at once in this process while the storage is unavailable, and is written once it is back", async () => {
     const token = await signed();
     const { tokens } = harness.gateway.keys;
     const heard: string[] = [];
@@ -392,7 +392,7 @@ describe("live connections", () => {
   });
 });
 
-describe("H20: what is kept of tokens", () => {
+describe("H20: tokens in memory", () => {
   test("is forgotten when it is idle, but not while something of the subject is reserved", async () => {
     const { keys, admissions } = harness.gateway;
     await signed();

@@ -79,4 +79,4 @@ export async function writeFile(
   return rows;
 }
 
-const stalled = () => new Error("the destination has taken nothing for too long");
+const stalled = () => new Error("the destination accepted no data for too long");

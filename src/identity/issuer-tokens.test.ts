@@ -332,7 +332,7 @@ describe("H29: the keys of an issuer", () => {
     expect((await refusal(verifier.verify(token)))[1]).toContain("has no key for it");
   });
 
-  test("are used for a day while the issuer is away, and no longer", async () => {
+  test("are used for at most a day while the issuer is unavailable", async () => {
     const verifier = verifierOf([settings()]);
     const token = () => issuer.sign();
     await verifier.verify(await token());

@@ -280,7 +280,7 @@ describe("choices 9: the state of end users comes from the storage", () => {
     await admit(who, { ...call, endUser: "bob" });
   });
 
-  test("one end user has limits of its own in the place of those of all, as soon as they change", async () => {
+  test("an end user's own limits replace the defaults as soon as they change", async () => {
     const { store, admissions, admit, refusal } = gate();
     await admit(who, call);
     store.users.set("ann", { limits: { budgetUsdTotal: 0, requestsPerMinute: 7 } });

@@ -83,7 +83,7 @@ function readPatterns(
   return Object.fromEntries(
     entries.map(([pattern, limits]) => {
       if (!allowed.test(pattern)) {
-        const message = `${path} has ${JSON.stringify(pattern.slice(0, 80))}, which can match nothing.`;
+        const message = `${path} has ${JSON.stringify(pattern.slice(0, 80))}, which cannot match anything.`;
         throw new GatewayError("invalid_request", message, { path });
       }
       return [pattern, readPartial(limits, `${path}["${pattern}"]`)];

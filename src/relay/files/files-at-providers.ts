@@ -114,7 +114,7 @@ export class FilesAtProviders implements ProviderCopies {
       made = await this.#send(file, files);
       const { id: providerId, expiresAtMs } = made;
       if (!(await finishUpload(this.#options.storage, { ...place, uploadId, providerId, expiresAtMs })))
-        throw new GatewayError("overloaded", "Another process has taken over the upload of a file. Try again.");
+        throw new GatewayError("overloaded", "Another process took over the upload of a file. Try again.");
       this.#count(provider, "ok");
       return providerId;
     } catch (thrown) {

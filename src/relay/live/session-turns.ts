@@ -140,7 +140,7 @@ export class SessionTurns {
     };
   }
 
-  /** The host has begun a turn. Returns false if nobody has asked for it: `admitBegun` decides then. */
+  /** The host has begun a turn. Returns false if the client did not ask for it: `admitBegun` decides then. */
   began(id: string): boolean {
     if (this.#running.has(id)) return true;
     const asked = this.#pending.shift();

@@ -124,7 +124,7 @@ describe("decision 0129: a call can be stopped wherever it waits", () => {
     expect(admin.gateway.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("a call whose client has left is stopped too, and its outcome stays that of the client", async () => {
+  test("a call whose client has left is stopped too, and its outcome stays client_gone", async () => {
     const admin = await start();
     const { clock, upstream } = admin.gateway;
     upstream.play(upstream.stream(0, whole.chat.slice(0, 200), LONG_MS, whole.chat.slice(200)));
