@@ -5,7 +5,8 @@ import { system } from "../../base/system.ts";
 import { openStorage } from "../open.ts";
 import { sampleReceipt } from "../receipts/receipt.sample.ts";
 import type { Storage } from "../storage.ts";
-import { claimLines, countLines, insertBatch, insertLines, selectOpenBatches, sumHeld } from "./batches.ts";
+import { claimLines, countLines, insertLines, sumHeld } from "./batch-lines.ts";
+import { insertBatch, selectOpenBatches } from "./batches.ts";
 import {
   beginCreation,
   belongsToOther,
