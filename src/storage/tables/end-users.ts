@@ -182,7 +182,7 @@ function readLimitsRow(row: Readonly<Record<string, unknown>>): StoredEndUserLim
   };
 }
 
-interface EndUserFilter {
+export interface EndUserFilter {
   project?: string | undefined;
   key?: string | undefined;
   /** The beginning of the id. */
