@@ -153,7 +153,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     ]);
   });
 
-  test("H26: to hang up in the middle of a turn is not free", async () => {
+  test("H26: hanging up in the middle of a turn is not free", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);
     client.say(realtime.speech(3));
@@ -168,7 +168,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
-  test("H26: to hang up before the host has begun is not free either", async () => {
+  test("H26: hanging up before the host has begun is not free either", async () => {
     const harness = await startHarness();
     const { client } = await openSession(harness);
     client.say(realtime.speech(3));

@@ -293,7 +293,7 @@ describe("H44, decision 0121: revocation of a subject", () => {
     expect([await checked(later, other), await call(first)]).toEqual(["accepted", 401]);
   });
 
-  test("is read at the start, and cannot be taken back by an earlier one", async () => {
+  test("is read at the start, and an earlier one cannot undo it", async () => {
     const token = await signed();
     await revoke();
     await revoke(harness.clock.wallMs() - 60_000);

@@ -309,7 +309,7 @@ function idsIn(folder: string): string[] {
     .sort();
 }
 
-test("H29: a destination that takes nothing for too long ends the file", async () => {
+test("H29: a destination that accepts no data for too long ends the file", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;
   const frozen = {

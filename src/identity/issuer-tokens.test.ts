@@ -238,7 +238,7 @@ describe("S02, S05: attacks with a token", () => {
     expect(await refused(await issuer.sign({ cnf: { jkt: "x" } }))).toContain("bound to a key");
   });
 
-  test("times that are no times are refused", async () => {
+  test("invalid times are refused", async () => {
     for (const exp of ["9999999999", null, true, [9_999_999_999], {}] as unknown[])
       await refused(await signRaw({ exp }));
     for (const exp of ["1e400", "1e300"]) expect(await refused(await signText("exp", exp))).toContain("`exp`");

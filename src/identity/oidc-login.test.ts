@@ -128,7 +128,7 @@ describe("decision 0120: a login", () => {
     expect((await refusal(logIn()))[0]).toBe("unauthenticated");
   });
 
-  test("reads groups that are nested, and nothing that is no group", async () => {
+  test("reads nested groups, and ignores values that are not groups", async () => {
     const groups = async (claims: Record<string, unknown>, groupsClaim = "groups") => {
       tokenAnswer = (expected) => tokens({ nonce: expected, ...claims });
       return (await logIn(loginWith({ groupsClaim }))).person.groups;

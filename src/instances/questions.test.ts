@@ -122,7 +122,7 @@ describe("decision 0129: a process asks all others", () => {
     expect(await world.rows()).toBe(0);
   });
 
-  test("a process that has certainly died is not awaited", async () => {
+  test("no answer is awaited from a process that is known to be dead", async () => {
     const world = await World.start();
     const { questions } = await world.join("a");
     await world.join("b", { polls: false });

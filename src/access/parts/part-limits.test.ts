@@ -353,7 +353,7 @@ describe("the settings", () => {
     expect(() => readPartLimits(given)).toThrow(message);
   });
 
-  test("a day, a week and a quarter of the clock are those of the receipts (H30)", async () => {
+  test("days, weeks and quarters of the clock match those of the receipts (H30)", async () => {
     const { clock, store, admit, refusal, used } = gate();
     store.waitingMs = Number.POSITIVE_INFINITY;
     const who = principal({ key: { endUsers: { limits: { requestsPerDay: 1 } } } });

@@ -127,7 +127,7 @@ general_settings:
     expect(config.alerts.webhooks.map(({ name }) => name)).toEqual(["slack"]);
   });
 
-  test("defaults of requests, organizations, and an address that is none", () => {
+  test("defaults of requests, organizations, and an invalid address", () => {
     const draft = litellm(`
 model_list:
   - model_name: gpt-4-team1

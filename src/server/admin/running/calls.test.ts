@@ -139,7 +139,7 @@ describe("decision 0129: a call can be stopped wherever it waits", () => {
     expect(await receiptOf(admin, call?.id ?? "")).toMatchObject({ outcome: "client_gone", stopped_by: null });
   });
 
-  test("twice is as once", async () => {
+  test("stopping twice has the same effect as once", async () => {
     const admin = await start();
     const { clock, upstream } = admin.gateway;
     upstream.play(upstream.stream(LONG_MS, whole.chat));
