@@ -381,7 +381,7 @@ describe("live connections", () => {
     expect(client.closed?.code).toBe(1008);
   });
 
-  test("go on although the token has left the memory", async () => {
+  test("continue although the token has left the memory", async () => {
     const client = await harness.openLive("/v1/responses", { key: await signed() });
     harness.gateway.keys.reconfigure(harness.gateway.keys.configured, {}, [
       { issuer: issuer.url, audience: "trivium", project: "default", models: ["*"], limits: {} },
@@ -409,7 +409,7 @@ describe("H20: tokens in memory", () => {
     expect(keys.tokens.tracked).toEqual({ subjects: 0, tokens: 0 });
   });
 
-  test("work that a subject has started goes on after a restart, and not after its revocation", async () => {
+  test("work that a subject has started continues after a restart, and not after its revocation", async () => {
     await signed();
     await harness.gateway.keys.tokens.look();
     const id = subjectId(issuer.url, "alice");

@@ -211,7 +211,7 @@ describe("decision 0120: logging in at a certified provider", () => {
     expect((await logIn("ada")).answer.status).toBe(303);
   }, 30_000);
 
-  test("says why it is not possible while the issuer is down; sessions and the secret go on", async () => {
+  test("says why it is not possible while the issuer is down; sessions and the secret still work", async () => {
     const { browser } = await logIn("ada");
     const stuck = await authorise("ada");
     await provider.stop();

@@ -9,7 +9,7 @@ import { Questions } from "./questions.ts";
 
 const POLL_MS = 500;
 
-/** Processes on one storage. Each is asked for its number, and remembers what it was told to do. */
+/** Processes on one storage. Each is asked for its number, and remembers the commands that it got. */
 class World {
   readonly clock = new VirtualClock();
   readonly problems: unknown[] = [];

@@ -297,7 +297,7 @@ export class Leases implements LeaseState {
       const isForgotten = sync.claims[index]?.forgets === true;
       const isLeaving = this.#leaving.has(window);
       if (!isLeaving && isForgotten) {
-        // A call came meanwhile: for the source it is a new one.
+        // A call came in the meantime: for the source the window is a new one.
         window.isKnown = false;
         this.touch(window, true);
       }

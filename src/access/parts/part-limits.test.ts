@@ -264,7 +264,7 @@ describe("choices 9: the state of end users comes from the storage", () => {
     expect(admissions.endUsers.size).toBeLessThanOrEqual(100);
   });
 
-  test("H29: if the storage does not answer, known end users go on, and unknown ones are refused unless nothing stored limits them", async () => {
+  test("H29: if the storage does not answer, end users in memory are served, and others are refused unless nothing stored limits them", async () => {
     const { clock, store, admit, refusal } = gate();
     await admit(who, call);
     store.isAway = true;

@@ -153,7 +153,7 @@ interface Outer {
   gateway: PartLimits | undefined;
 }
 
-/** Undefined if there are none, which is all that a call without them looks at. */
+/** Undefined if there are none. A call without them checks nothing else. */
 export function partScopesOf(key: Named, { maker, project, gateway }: Outer): readonly PartScope[] | undefined {
   const scopes: PartScope[] = [];
   if (key.partLimits !== undefined) scopes.push({ level: "key", id: key.id, name: key.name, limits: key.partLimits });

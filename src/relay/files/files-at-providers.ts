@@ -205,7 +205,7 @@ export class FilesAtProviders implements ProviderCopies {
     try {
       const files = providerId === undefined ? undefined : filesOf(credential, providers);
       if (files !== undefined && providerId !== undefined) await this.#remove(files, providerId);
-      // Nobody can delete it, until its provider does.
+      // It stays until its provider deletes it.
       else if (providerId !== undefined && clock.wallMs() - createdAtMs < FORGET_MS) return;
       await forgetLeftFile(this.#options.storage, left);
     } catch (thrown) {

@@ -167,7 +167,7 @@ export class SessionTurns {
     this.#place(id, turn);
   }
 
-  /** Records a turn that the host has begun and that was refused: it costs something all the same. */
+  /** Records a turn that the host began and the gateway refused, because it costs something nevertheless. */
   async recordRefused(id: string, refusal: GatewayError): Promise<void> {
     this.#place(id, await LiveTurn.admit(this.#asked("", []), this.#gateway, { refusal }));
   }

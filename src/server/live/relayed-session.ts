@@ -290,7 +290,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
   async #hearRest(first: Promise<void>): Promise<void> {
     this.#isHostBusy = true;
-    // What arrives meanwhile is bounded, because the host must wait.
+    // Frames that arrive in the meantime are bounded, because the host must wait.
     this.#host.pause();
     await first;
     for (let frame = this.#fromHost.shift(); frame !== undefined; frame = this.#fromHost.shift())
@@ -428,7 +428,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     return undefined;
   }
 
-  /** The session cannot go on: turns in progress end with the error. */
+  /** The session cannot continue: turns in progress end with the error. */
   #lose(error: GatewayError, code: number): void {
     if (this.isClosed) return;
     const shown = this.#host.target.provider.redactError(error);

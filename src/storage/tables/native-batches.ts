@@ -211,7 +211,7 @@ export async function leaveLines(
   );
 }
 
-/** The same for any lines, at most so many. Returns how many they were. */
+/** The same for any lines, up to a limit. Returns their number. */
 export async function leaveSomeLines(
   queries: Queries,
   batchId: string,

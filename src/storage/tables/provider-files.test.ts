@@ -102,7 +102,7 @@ function providerFilesContract(databases: TestDatabases): void {
       expect(await selectProviderFile(storage, PLACE)).toBeUndefined();
     });
 
-    test("H21: an upload whose file is deleted meanwhile is left to the sweeper when it is finished", async () => {
+    test("H21: an upload whose file is deleted during it is left to the sweeper", async () => {
       await claim(storage, "a");
       await deleteObject(storage, ID);
       expect(await left(storage)).toEqual([]);
