@@ -4,7 +4,7 @@ import { isPlainLine } from "../base/is-plain-line.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
-import { ASYMMETRIC } from "../canon/signature-algorithms.ts";
+import { ASYMMETRIC } from "../canon/settings/signature-algorithms.ts";
 import type { Log } from "../observe/log.ts";
 import type { StoredPerson } from "../storage/tables/operator-sessions.ts";
 import { claimAt } from "./claim-at.ts";

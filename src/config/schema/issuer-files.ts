@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
 import { SHARING } from "../../canon/ownership.ts";
 import { ROLES } from "../../canon/role.ts";
-import { ASYMMETRIC } from "../../canon/signature-algorithms.ts";
+import { ASYMMETRIC } from "../../canon/settings/signature-algorithms.ts";
 import { Credential, closed, HttpUrl, Text } from "./fields.ts";
 import { LimitsFile } from "./limits-file.ts";
 
