@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { testPage } from "./support/doc-page.ts";
 
-const { testShell, testTypescript } = testPage("docs/batches.md", {
+const { testShell, testExample } = testPage("docs/batches.md", {
   // The configuration is used in simulated-batches.test.ts.
   blocks: { sh: 2, ts: 2, yaml: 1 },
   programs: ["curl", "grep", "head", "cut"],
@@ -19,10 +19,10 @@ testShell("an operator lists the batch, and the receipts of its lines", async (p
   expect(shown.match(/^rcp_\S+ /gm)).toHaveLength(2);
 });
 
-testTypescript("Anthropic's SDK reads the results", async (page, folder) => {
+testExample("Anthropic's SDK reads the results", async (page, folder) => {
   expect((await folder.typescript(page.one("ts", "anthropic"))).trim()).toBe("a succeeded\nb succeeded");
 });
 
-testTypescript("Google's SDK reads the results", async (page, folder) => {
+testExample("Google's SDK reads the results", async (page, folder) => {
   expect((await folder.typescript(page.one("ts", "genai"))).trim()).toBe("1");
 });

@@ -1,25 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ExampleFolder, Page } from "./support/doc-examples.ts";
-import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { expect } from "bun:test";
+import { testPage } from "./support/doc-page.ts";
 
-const page = new Page("docs/caches.md");
+const { testExample } = testPage("docs/caches.md", { blocks: { ts: 1 } });
 
-let gateway: TestGateway;
-let folder: ExampleFolder;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { simulator: true } });
-  folder = new ExampleFolder({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
-});
-afterAll(async () => {
-  await gateway.stop();
-  folder.remove();
-});
-
-test("every block of docs/caches.md is run here", () => {
-  expect(page.counts()).toEqual({ ts: 1 });
-});
-
-test("docs/caches.md: a cache is created, read, extended and deleted", async () => {
+testExample("a cache is created, read, extended and deleted", async (page, folder) => {
   expect((await folder.typescript(page.one("ts", "caches"))).trim()).toBe("true");
 });

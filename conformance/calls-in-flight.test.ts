@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const encoder = new TextEncoder();
 
-/** A provider whose streams begin and then go on for as long as somebody reads. */
+/** A provider whose streams go on for as long as a client reads them. */
 function endlessProvider() {
   const seen = { open: 0, asked: 0 };
   const chunks = (path: string): [first: string, next: string] => {
@@ -243,7 +243,7 @@ test("decision 0129: the command line lists and stops calls in flight", async ()
   const id = data[0]?.id ?? "";
   expect(await cli(gateway.adminUrl, "calls", "stop", id)).toMatchObject({
     code: 0,
-    out: `Stopped ${id}. Its receipt shows what it has cost.\n`,
+    out: `Stopped ${id}. Its receipt shows its cost.\n`,
   });
   expect(await streams[0]).toContain("stopped this call");
   const again = await cli(gateway.adminUrl, "calls", "stop", id);

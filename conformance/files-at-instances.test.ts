@@ -63,7 +63,7 @@ afterAll(async () => {
 const authorization = `Bearer ${TEST_KEY}`;
 const chunk = Buffer.alloc(MEGABYTE, "the harbour opens at nine. ");
 
-/** Uploads so many megabytes without holding them. */
+/** Uploads this many megabytes without holding them in memory. */
 async function upload(url: string, megabytes: number): Promise<{ id: string; sha256: string }> {
   const hash = createHash("sha256");
   const head =

@@ -30,11 +30,11 @@ test("docs/import.md: the output names everything, and trivium check accepts the
   for (const part of [
     "Wrote trivium.yaml",
     "model_list[0]: gpt-4o at provider azure-openai as gpt-4o-eu",
-    "model_list[0].litellm_params.rpm: is the weight of the offer, and not a limit",
+    "model_list[0].litellm_params.rpm: is the weight of the offer here, not a limit",
     "model_list[1].litellm_params.temperature: is a default of requests",
     "litellm_settings.success_callback: langfuse: send traces over OTLP: docs/recipes/langfuse.md",
     "general_settings.master_key: has fewer than 20 characters",
-    "general_settings.database_url: Trivium has a database of its own",
+    "general_settings.database_url: Trivium has its own database",
   ])
     expect(imported.stdout).toContain(part);
   expect(imported.stdout).not.toContain("a-password");

@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
 import { testPage } from "./support/doc-page.ts";
 
-const { testShell, testTypescript } = testPage("docs/interactions.md", {
+const { testShell, testExample } = testPage("docs/interactions.md", {
   blocks: { sh: 1, ts: 1 },
   programs: ["curl"],
 });
 
-testTypescript("Google's SDK continues a stored interaction, streamed, and deletes it", async (page, folder) => {
+testExample("Google's SDK continues a stored interaction, streamed, and deletes it", async (page, folder) => {
   expect(await folder.typescript(page.one("ts", "previous_interaction_id"))).toContain("What is my name?");
 });
 

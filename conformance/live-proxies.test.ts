@@ -120,7 +120,7 @@ const LIVE = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGene
 
 describe.skipIf(!nginxPresent("spoken sessions behind nginx"))("decision 0116: behind nginx", () => {
   test("a turn of Realtime and one of Live, and the shutdown of their gateway", async () => {
-    const gateway = await startTestGateway({ config: { simulator: true } });
+    const gateway = await startTestGateway({ config: { simulator: true, server: { drain_seconds: 20 } } });
     const nginx = await startNginx([gateway.url]);
     const realtime = new Socket(nginx.url, TEST_KEY, REALTIME);
     await realtime.hears("session.created");
@@ -135,7 +135,9 @@ describe.skipIf(!nginxPresent("spoken sessions behind nginx"))("decision 0116: b
     expect(await refused.accepted()).toBe(false);
     await gateway.stop();
     expect(await realtime.hears("error")).toMatchObject({ error: { code: "draining" } });
-    await live.until(() => live.events.find(({ goAway }) => goAway));
+    expect(await live.until(() => live.events.find(({ goAway }) => goAway))).toMatchObject({
+      goAway: { timeLeft: "20s" },
+    });
     for (const socket of [realtime, live]) expect(await socket.until(() => socket.closed)).toBe(1001);
     await nginx.stop();
   }, 30_000);

@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { testPage } from "./support/doc-page.ts";
 
-const { testTypescript } = testPage("docs/messages.md", { blocks: { ts: 1 } });
+const { testExample } = testPage("docs/messages.md", { blocks: { ts: 1 } });
 
-testTypescript("Anthropic's SDK names fallback models", async (page, folder) => {
+testExample("Anthropic's SDK names fallback models", async (page, folder) => {
   expect(await folder.typescript(page.one("ts", "fallbacks"))).toMatch(/^1 /);
 });

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { testPage } from "./support/doc-page.ts";
 
-const { testShell, testTypescript } = testPage("docs/responses.md", {
+const { testShell, testExample } = testPage("docs/responses.md", {
   blocks: { sh: 2, ts: 1 },
   programs: ["curl", "grep", "head"],
 });
@@ -18,6 +18,6 @@ testShell("a background response is polled until it is complete", async (page, f
   expect(status).toMatch(/"status": ?"completed"/);
 });
 
-testTypescript("OpenAI's SDK continues, lists the input of a response, and deletes it", async (page, folder) => {
+testExample("OpenAI's SDK continues, lists the input of a response, and deletes it", async (page, folder) => {
   expect(await folder.typescript(page.one("ts", "inputItems"))).toMatch(/^3 \S/);
 });

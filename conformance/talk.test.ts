@@ -97,7 +97,7 @@ describe("trivium talk", () => {
     }, 60_000);
   }
 
-  test("mistakes and failures are told in a line, and no file is written", async () => {
+  test("mistakes and failures are reported in one line, and no file is written", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, "notes.wav"), "not a recording");
     const problem = async (...args: string[]) => {

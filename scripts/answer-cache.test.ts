@@ -47,7 +47,7 @@ function otherThan(value: unknown): unknown {
   return isObject(value) ? { ...value, another: 1 } : "other";
 }
 
-describe("decision 0128: every field that can change a response makes a miss", () => {
+describe("decision 0128: every field that can change a response causes a miss", () => {
   // scripts/mapping.test.ts checks that these samples fill every field of every schema.
   for (const { dialect, name, text } of sampleRequests("every-field")) {
     test(`${dialect}, ${name}: each field, changed or removed`, () => {

@@ -96,7 +96,7 @@ describe("decision 0118: fields of the official SDKs", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("the members of a Live host's content are those that were looked at", () => {
+  test("the members of a Live host's content are those that were reviewed", () => {
     expect(membersOf(content).sort()).toEqual(
       [
         // Not translated: sources, a transcript that changes, and what clients show while they wait.
@@ -114,7 +114,7 @@ describe("decision 0118: fields of the official SDKs", () => {
   });
 });
 
-test("docs/reference/live-mapping.md is what the code does", async () => {
+test("docs/reference/live-mapping.md matches the code", async () => {
   const page = await Bun.file(new URL(`../${LIVE_MAPPING_FILE}`, import.meta.url)).text();
   expect(page).toBe(liveMappingDocument());
 });

@@ -68,7 +68,7 @@ const gateway = new CrashingGateway({
   },
 });
 
-/** Old receipts, as a journal brings them: enough for a file that takes a while. */
+/** Old receipts, as from a journal: enough for a file that takes a while. */
 const LATE_ROWS = 1_500;
 
 async function addLateReceipts(): Promise<void> {

@@ -185,7 +185,7 @@ describe("decision 0128: x-trivium-cache", () => {
   );
 });
 
-describe("decision 0128: what is stored", () => {
+describe("decision 0128: stored responses", () => {
   test("responses expire, and the sweep deletes them", async () => {
     const harness = await start();
     playAnswer(harness, "chat");
@@ -312,7 +312,7 @@ describe("decision 0128: who gets a stored response", () => {
     expect(await cached("without")).toBeNull();
   });
 
-  test("a key that may not use the model, the protocol or the network is refused as ever", async () => {
+  test("a key that may not use the model, the protocol or the network is refused as always", async () => {
     const harness = await start([
       { name: "models", models: ["test/genai"], cache: CACHE },
       { name: "protocols", protocols: ["messages"], cache: CACHE },
@@ -418,7 +418,7 @@ describe("decision 0128: guards", () => {
     expect(guards[1]?.reason).toContain("checked when it was made");
   });
 
-  test("guards that were added since make a miss, and still refuse", async () => {
+  test("guards that were added later cause a miss, and still refuse", async () => {
     const machine = await makeMachine();
     const before = await start([], {}, machine);
     playAnswer(before, "chat", "forbidden fruit");
@@ -439,7 +439,7 @@ const HOOK_GUARD = {
   on: ["request"],
 };
 
-describe("decision 0128: a guard that decides otherwise than before", () => {
+describe("decision 0128: a guard that decides differently than before", () => {
   test.each([
     ["refuses", { verdict: "block", reason: "not any more" }, 400],
     [

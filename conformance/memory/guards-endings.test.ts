@@ -84,7 +84,7 @@ describe("decision 0123: every way a guarded stream can end", () => {
     expect((await harness.receipt(answer)).guards[1]).toMatchObject({ verdict: "observed", count: 1 });
   });
 
-  test("of a hedged call, the verdicts are those of the response that the client gets", async () => {
+  test("a hedged call has the verdicts of the response that the client gets", async () => {
     const scripted = modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 });
     const [model] = scripted["models"] as object[];
     const offers = ["up-chat", "up-messages"].map((provider) => ({ provider, model: "upstream-model" }));
@@ -124,7 +124,7 @@ describe("decision 0123: every way a guarded stream can end", () => {
   });
 });
 
-describe("decision 0123: what is stored of guarded calls", () => {
+describe("decision 0123: stored responses of guarded calls", () => {
   test("a stored completion, streamed or not", async () => {
     for (const stream of [false, true]) {
       const harness = await start(REDACT);

@@ -172,7 +172,7 @@ describe("decision 0123: videos", () => {
   });
 });
 
-describe("decision 0123: what a cache asks of guards", () => {
+describe("decision 0123: the digest of guards in a cache", () => {
   test("the same guards have the same digest; a changed call says so", () => {
     const caller = { project: "default", keyId: "key_1", keyName: "tests" };
     const guards = (...all: GuardSettings[]) => new Guards(all, () => () => Promise.reject(new Error("not asked")));
@@ -200,7 +200,7 @@ describe("decision 0123: what a cache asks of guards", () => {
   });
 });
 
-describe("decision 0123: what is kept", () => {
+describe("decision 0123: stored and captured texts", () => {
   test("captured bodies have the redacted text, and none of what a guard refused", async () => {
     const harness = await start(REDACT);
     for (const stream of [false, true]) {

@@ -133,7 +133,7 @@ describe("decision 0123: streams are held back by a window", () => {
     expect(guarded.text).toBe((await plain.call("chat", { stream: true })).text);
   });
 
-  test("choices and texts that interleave are told apart, and log probabilities are left out", async () => {
+  test("interleaved choices and texts are kept apart, and log probabilities are left out", async () => {
     const harness = await start(...REDACT);
     const chunk = (index: number, delta: object, finish: string | null = null) =>
       `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index, delta, finish_reason: finish, logprobs: { content: [{ token: "AKIAIOSFODNN7EXAMPLE", logprob: -1 }] } }] })}\n\n`;

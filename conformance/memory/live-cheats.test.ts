@@ -29,8 +29,8 @@ const errorsOf = ({ events }: LiveClient) =>
   events.filter(({ type }) => type === "error").map((event) => objectAt(event, "error"));
 const countOf = ({ events }: LiveClient, type: string) => events.filter((event) => event.type === type).length;
 
-describe("decision 0116: none of these pays off", () => {
-  test("to hang up after each sound costs at least what the sound does", async () => {
+describe("decision 0116: cheating does not pay", () => {
+  test("hanging up after each sound costs at least what the sound does", async () => {
     const { harness, open, spent } = await openAs({});
     harness.sockets.play(realtimeHost());
     for (let round = 0; round < 5; round++) {
@@ -46,7 +46,7 @@ describe("decision 0116: none of these pays off", () => {
     expect(spent()).toBeGreaterThanOrEqual(5 * 10 * 20 * 8_000);
   });
 
-  test("to hang up while the host reports no usage is billed once, by what came", async () => {
+  test("hanging up while the host reports no usage is billed once, by what came", async () => {
     const { harness, open } = await openAs({});
     harness.sockets.play(realtimeHost({ usage: null }));
     const client = await open();
@@ -59,7 +59,7 @@ describe("decision 0116: none of these pays off", () => {
     expect(await harness.receipts()).toMatchObject([{ usage_source: "partial", usage: { audio_output: 40 } }]);
   });
 
-  test("to cancel each response before its end is billed by what the host reports", async () => {
+  test("cancelling each response before its end is billed by what the host reports", async () => {
     const { harness, open, spent } = await openAs({});
     harness.sockets.play(realtimeHost());
     const client = await open();
@@ -116,7 +116,7 @@ describe("decision 0116: none of these pays off", () => {
     expect(countOf(client, "response.created")).toBe(0);
   });
 
-  test("S15: a field that is written twice is refused, so that no reader sees another one", async () => {
+  test("S15: a field that occurs twice is refused, because two readers could see different values", async () => {
     const { harness, open } = await openAs({});
     const client = await open();
     client.say('{"type":"session.update","session":{"type":"realtime","model":"test/realtime","model":"dearer"}}');

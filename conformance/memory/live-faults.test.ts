@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
-import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { UPSTREAM_URL } from "../../testing/harness.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { type LiveFault, LiveFaultHarness } from "../support/live-fault-harness.ts";
 
 /** The last message of a turn before the fault. */
 type Moment = "opened" | "created" | "streaming" | "completed";
-type Fault = "client gone" | "upstream cut" | "upstream silent" | "malformed" | "revoked" | "no budget" | "drain";
+type Fault = Exclude<LiveFault, "upstream closes" | "malformed upstream">;
 
 /**
  * What the client sees last of the turn in progress, of a turn that it begins after the fault, and of the connection; and how each turn
@@ -51,7 +51,6 @@ type Upstream = (typeof DIALECTS)[number];
 /** At the prices of `scriptedModels`: 10 tokens there and 20 back. */
 const WHOLE = 50_000;
 
-const ACTOR = { who: "test" };
 const create = (model: string, streamId: string) => ({
   type: "response.create",
   model,
@@ -62,22 +61,15 @@ const create = (model: string, streamId: string) => ({
 });
 
 async function see(dialect: Upstream, fault: Fault, moment: Moment): Promise<Row> {
-  const harness = await Harness.start({ config: modelsOfEveryDialect(UPSTREAM_URL) });
-  const { clock, upstream, gateway } = harness;
+  const world = await LiveFaultHarness.start({ config: modelsOfEveryDialect(UPSTREAM_URL) });
+  const { clock, upstream } = world.harness;
   const model = `test/${dialect}`;
   const whole = plainStream(dialect, ["It is ", "so."], plainUsage(dialect, 10, 20));
   const cut = whole.indexOf("so.");
   const begun = whole.slice(0, whole.lastIndexOf("event:", cut));
   const silent: Script = (reply) => reply.head(200, { "content-type": "text/event-stream" });
   upstream.play(...(moment === "opened" ? [] : [silent]), upstream.stream(whole));
-  const made = await createKey(
-    harness.storage,
-    { name: "k", project: "default", limits: { budgetUsdTotal: 1 } },
-    { clock, random: harness.machine.random },
-    ACTOR,
-  );
-  await gateway.keys.refresh();
-  const client = await harness.openLive("/v1/responses", { key: made.key });
+  const client = await world.harness.openLive("/v1/responses", { key: world.key });
 
   const first = () => upstream.replies[0];
   if (moment !== "opened") {
@@ -94,27 +86,8 @@ async function see(dialect: Upstream, fault: Fault, moment: Moment): Promise<Row
     await client.hears("response.completed");
   }
 
-  switch (fault) {
-    case "client gone":
-      client.leave();
-      break;
-    case "upstream cut":
-      first()?.fail("broken");
-      break;
-    case "upstream silent":
-      break;
-    case "malformed":
-      client.say('{"type":');
-      break;
-    case "revoked":
-      gateway.keys.revokeHere(made.id, ACTOR);
-      break;
-    case "no budget":
-      gateway.admissions.hold({ keyId: made.id, project: "default" }, 1_000_000_000);
-      break;
-    case "drain":
-      harness.context.live.drain();
-  }
+  if (fault === "upstream cut") first()?.fail("broken");
+  else if (fault !== "upstream silent") await world.play(fault, client);
   if (fault !== "upstream silent") {
     await clock.pass(100);
     if (fault !== "upstream cut" && fault !== "client gone" && (moment === "created" || moment === "streaming")) {
@@ -128,22 +101,9 @@ async function see(dialect: Upstream, fault: Fault, moment: Moment): Promise<Row
   if (client.closed === undefined && !wasTold(client, "next") && fault !== "client gone")
     client.say(create(model, "next"));
   await clock.pass(60_000);
-  client.leave();
-  await clock.pass(10_000);
-  const receipts = await harness.storage.query("SELECT outcome, cost_nano_usd FROM receipts ORDER BY id");
-  expect(harness.leftovers()).toEqual({
-    runningCalls: 0,
-    orphanedTexts: 0,
-    orphanedImages: 0,
-    heldBytes: 0,
-    openUpstreams: 0,
-  });
-  expect(gateway.admissions.account("key", made.id).sessions).toBe(0);
-  const billed = receipts.map(({ outcome, cost_nano_usd }) => `${outcome}: ${wordFor(Number(cost_nano_usd))}`);
+  const billed = await world.bills(client, WHOLE);
   return [fault, moment, endOf(client, "first"), endOf(client, "next"), client.closed?.code, ...billed];
 }
-
-const wordFor = (cost: number): string => (cost === WHOLE ? "whole" : cost === 0 ? "nothing" : "part");
 
 const wasTold = ({ events }: LiveClient, streamId: string): boolean =>
   events.some((event) => event["stream_id"] === streamId);

@@ -126,8 +126,8 @@ describe("decision 0116: a Live session at a host of Live", () => {
   test("a drain is announced with the time that is left, and then the connection is closed", async () => {
     const harness = await startHarness();
     const { client } = await openSession(harness);
-    harness.context.live.drain();
-    expect(client.events.at(-1)).toMatchObject({ goAway: { timeLeft: "30s" } });
+    harness.context.live.drain(90_000);
+    expect(client.events.at(-1)).toMatchObject({ goAway: { timeLeft: "90s" } });
     expect(client.closed?.code).toBe(1001);
     await endSession(harness, client);
   });
@@ -184,7 +184,7 @@ describe("decision 0116: where and how a Live session is opened", () => {
     expect(everything).not.toContain("wrong-and-secret");
   });
 
-  test("what is wrong with the setup closes the connection with a reason", async () => {
+  test("an invalid setup closes the connection with a reason", async () => {
     const cases = [
       ["{", 1007],
       [{ clientContent: { turnComplete: true } }, 1007],

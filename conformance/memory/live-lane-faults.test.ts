@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { createKey } from "../../src/access/keys.ts";
 import { isObject, type JsonObject, objectAt, stringAt } from "../../src/base/json.ts";
-import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { type Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import {
   LIVE_COST,
   live,
@@ -13,6 +12,7 @@ import {
 } from "../../testing/live/live-hosts.ts";
 import type { HostScript, MemoryHost } from "../../testing/live/memory-sockets.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
+import { LIVE_FAULTS, type LiveFault, LiveFaultHarness } from "../support/live-fault-harness.ts";
 
 /** `npm run faults:live` prints the tables as they were seen. */
 const PRINT = process.env["TRIVIUM_FAULTS"] === "live";
@@ -20,35 +20,13 @@ const PRINT = process.env["TRIVIUM_FAULTS"] === "live";
 type Protocol = "realtime" | "live";
 /** The last message of a turn before the fault. The host begins a `detected` turn by itself. */
 type Moment = "opened" | "speech" | "asked" | "detected" | "speaking" | "done";
-type Fault =
-  | "client gone"
-  | "upstream cut"
-  | "upstream closes"
-  | "upstream silent"
-  | "malformed"
-  | "malformed upstream"
-  | "revoked"
-  | "no budget"
-  | "drain";
-
-const FAULTS: readonly Fault[] = [
-  "client gone",
-  "upstream cut",
-  "upstream closes",
-  "upstream silent",
-  "malformed",
-  "malformed upstream",
-  "revoked",
-  "no budget",
-  "drain",
-];
 const MOMENTS: readonly Moment[] = ["opened", "speech", "asked", "detected", "speaking", "done"];
 
 /**
  * What the client sees from the fault on, when another turn is asked for after it; the code with which the connection is then closed;
  * and how each turn is billed.
  */
-type Row = [fault: Fault, moment: Moment, seen: string, closed: number | undefined, ...billed: string[]];
+type Row = [fault: LiveFault, moment: Moment, seen: string, closed: number | undefined, ...billed: string[]];
 
 const PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
 
@@ -131,20 +109,15 @@ const HOSTS = {
   },
 };
 
-const ACTOR = { who: "test" };
 /** After these, a turn is refused: it is asked for while the one in progress goes on. */
-const REFUSING: ReadonlySet<Fault> = new Set(["revoked", "no budget", "drain"]);
+const REFUSING: ReadonlySet<LiveFault> = new Set(["revoked", "no budget", "drain"]);
 
-async function see(from: Protocol, to: Protocol, fault: Fault, moment: Moment): Promise<Row> {
-  const harness = await Harness.start({ config: liveModels(UPSTREAM_URL) });
-  const { clock, sockets, gateway, storage } = harness;
+async function see(from: Protocol, to: Protocol, fault: LiveFault, moment: Moment): Promise<Row> {
+  const world = await LiveFaultHarness.start({ config: liveModels(UPSTREAM_URL) });
+  const { clock, sockets } = world.harness;
   const [speaker, played] = [CLIENTS[from], HOSTS[to]];
   sockets.play(played.script());
-  const sources = { clock, random: harness.machine.random };
-  const settings = { name: "k", project: "default", limits: { budgetUsdTotal: 1 } };
-  const made = await createKey(storage, settings, sources, ACTOR);
-  await gateway.keys.refresh();
-  const client = await speaker.open(harness, `test/${to}`, made.key);
+  const client = await speaker.open(world.harness, `test/${to}`, world.key);
   const { host } = sockets;
 
   const isBegun = moment === "detected" || moment === "speaking" || moment === "done";
@@ -157,34 +130,7 @@ async function see(from: Protocol, to: Protocol, fault: Fault, moment: Moment): 
   await clock.pass(100);
   const faulted = client.events.length;
 
-  switch (fault) {
-    case "client gone":
-      client.leave();
-      break;
-    case "upstream cut":
-      host.hangUp();
-      break;
-    case "upstream closes":
-      host.hangUp(1001, "Bye.");
-      break;
-    case "upstream silent":
-      await clock.pass(8_000);
-      break;
-    case "malformed":
-      client.say('{"type":');
-      break;
-    case "malformed upstream":
-      host.say('{"type":');
-      break;
-    case "revoked":
-      gateway.keys.revokeHere(made.id, ACTOR);
-      break;
-    case "no budget":
-      gateway.admissions.hold({ keyId: made.id, project: "default" }, 1_000_000_000);
-      break;
-    case "drain":
-      harness.context.live.drain();
-  }
+  await world.play(fault, client);
   await clock.pass(100);
   const isRunning = moment === "asked" || moment === "detected" || moment === "speaking";
   const askNext = async () => {
@@ -210,21 +156,7 @@ async function see(from: Protocol, to: Protocol, fault: Fault, moment: Moment): 
   const closed = client.closed?.code;
   const words = client.events.slice(faulted).flatMap((event) => speaker.words(event) ?? []);
   const seen = words.filter((word, at) => word !== words[at - 1]).join(", ") || "-";
-  client.leave();
-  await clock.pass(10_000);
-  expect(harness.leftovers()).toEqual({
-    runningCalls: 0,
-    orphanedTexts: 0,
-    orphanedImages: 0,
-    heldBytes: 0,
-    openUpstreams: 0,
-  });
-  expect(sockets.open).toBe(0);
-  expect(gateway.admissions.account("key", made.id).sessions).toBe(0);
-  const receipts = await storage.query("SELECT outcome, cost_nano_usd FROM receipts ORDER BY id");
-  const wordFor = (cost: number) => (cost === played.cost ? "whole" : cost === 0 ? "nothing" : "part");
-  const billed = receipts.map(({ outcome, cost_nano_usd }) => `${outcome}: ${wordFor(Number(cost_nano_usd))}`);
-  return [fault, moment, seen, closed, ...billed];
+  return [fault, moment, seen, closed, ...(await world.bills(client, played.cost))];
 }
 
 // biome-ignore format: tables are read in columns
@@ -408,7 +340,7 @@ for (const [from, to, rows] of TABLES) {
       for (const row of seen) console.log(row.map((cell) => cell ?? "-").join(" | "));
     });
 
-    for (const fault of FAULTS) {
+    for (const fault of LIVE_FAULTS) {
       for (const moment of MOMENTS) {
         test(`${fault}, ${moment}`, async () => {
           const row = await see(from, to, fault, moment);

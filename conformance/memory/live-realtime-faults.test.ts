@@ -1,31 +1,28 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
-import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { UPSTREAM_URL } from "../../testing/harness.ts";
 import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
+import { LIVE_FAULTS, type LiveFault, LiveFaultHarness } from "../support/live-fault-harness.ts";
 
 /** `npm run faults:live` prints the table as it was seen. */
 const PRINT = process.env["TRIVIUM_FAULTS"] === "live";
 
 /** The last message of a turn before the fault. The host begins a `detected` turn by itself. */
 type Moment = "opened" | "speech" | "asked" | "created" | "detected" | "speaking" | "done";
-type Fault =
-  | "client gone"
-  | "upstream cut"
-  | "upstream closes"
-  | "upstream silent"
-  | "malformed"
-  | "malformed upstream"
-  | "revoked"
-  | "no budget"
-  | "drain";
 
 /**
  * What the client sees last of the turn in progress, of a turn that it begins after the fault, and of the connection; and how each turn
  * is billed.
  */
-type Row = [fault: Fault, moment: Moment, turn: string, next: string, closed: number | undefined, ...billed: string[]];
+type Row = [
+  fault: LiveFault,
+  moment: Moment,
+  turn: string,
+  next: string,
+  closed: number | undefined,
+  ...billed: string[],
+];
 
 // biome-ignore format: a table is read in columns
 const TABLE: readonly Row[] = [
@@ -94,17 +91,11 @@ const TABLE: readonly Row[] = [
   ["drain",              "done",     "error draining",              "-",                        1001, "ok: whole"],
 ];
 
-const ACTOR = { who: "test" };
-
-async function see(fault: Fault, moment: Moment): Promise<Row> {
-  const harness = await Harness.start({ config: liveModels(UPSTREAM_URL) });
-  const { clock, sockets, gateway, storage } = harness;
+async function see(fault: LiveFault, moment: Moment): Promise<Row> {
+  const world = await LiveFaultHarness.start({ config: liveModels(UPSTREAM_URL) });
+  const { clock, sockets } = world.harness;
   sockets.play(realtimeHost());
-  const limits = { budgetUsdTotal: 1 };
-  const sources = { clock, random: harness.machine.random };
-  const made = await createKey(storage, { name: "k", project: "default", limits }, sources, ACTOR);
-  await gateway.keys.refresh();
-  const client = await harness.openLive("/v1/realtime?model=test/realtime", { key: made.key });
+  const client = await world.harness.openLive("/v1/realtime?model=test/realtime", { key: world.key });
   await client.hears("session.created");
   const { host } = sockets;
   const begun = client.events.length;
@@ -122,34 +113,7 @@ async function see(fault: Fault, moment: Moment): Promise<Row> {
   if (moment === "done") host.say(realtime.done("resp_1"));
   await clock.pass(100);
 
-  switch (fault) {
-    case "client gone":
-      client.leave();
-      break;
-    case "upstream cut":
-      host.hangUp();
-      break;
-    case "upstream closes":
-      host.hangUp(1001, "Bye.");
-      break;
-    case "upstream silent":
-      await clock.pass(8_000);
-      break;
-    case "malformed":
-      client.say('{"type":');
-      break;
-    case "malformed upstream":
-      host.say('{"type":');
-      break;
-    case "revoked":
-      gateway.keys.revokeHere(made.id, ACTOR);
-      break;
-    case "no budget":
-      gateway.admissions.hold({ keyId: made.id, project: "default" }, 1_000_000_000);
-      break;
-    case "drain":
-      harness.context.live.drain();
-  }
+  await world.play(fault, client);
   await clock.pass(100);
   // The turn in progress goes on, if it can.
   const isRunning = moment === "asked" || moment === "created" || moment === "detected" || moment === "speaking";
@@ -170,23 +134,9 @@ async function see(fault: Fault, moment: Moment): Promise<Row> {
     await clock.pass(100);
   }
   const closed = client.closed?.code;
-  client.leave();
-  await clock.pass(10_000);
-  expect(harness.leftovers()).toEqual({
-    runningCalls: 0,
-    orphanedTexts: 0,
-    orphanedImages: 0,
-    heldBytes: 0,
-    openUpstreams: 0,
-  });
-  expect(sockets.open).toBe(0);
-  expect(gateway.admissions.account("key", made.id).sessions).toBe(0);
-  const receipts = await storage.query("SELECT outcome, cost_nano_usd FROM receipts ORDER BY id");
-  const billed = receipts.map(({ outcome, cost_nano_usd }) => `${outcome}: ${wordFor(Number(cost_nano_usd))}`);
+  const billed = await world.bills(client, REALTIME_COST);
   return [fault, moment, endOf(client, begun, "resp_1"), nextOf(client, faulted), closed, ...billed];
 }
-
-const wordFor = (cost: number): string => (cost === REALTIME_COST ? "whole" : cost === 0 ? "nothing" : "part");
 
 const codeOf = (error: unknown): string => stringAt(error, "code") ?? stringAt(error, "type") ?? "";
 
@@ -213,17 +163,6 @@ function nextOf({ events }: LiveClient, from: number): string {
 
 const seen: Row[] = [];
 
-const FAULTS: readonly Fault[] = [
-  "client gone",
-  "upstream cut",
-  "upstream closes",
-  "upstream silent",
-  "malformed",
-  "malformed upstream",
-  "revoked",
-  "no budget",
-  "drain",
-];
 const MOMENTS: readonly Moment[] = ["opened", "speech", "asked", "created", "detected", "speaking", "done"];
 
 describe("decision 0116, H26: a fault after each message of a turn of Realtime", () => {
@@ -234,7 +173,7 @@ describe("decision 0116, H26: a fault after each message of a turn of Realtime",
         console.log([fault, moment, turn, next, closed ?? "-", billed.join(", ") || "-"].join(" | "));
   });
 
-  for (const fault of FAULTS) {
+  for (const fault of LIVE_FAULTS) {
     for (const moment of MOMENTS) {
       test(`${fault}, ${moment}`, async () => {
         const row = await see(fault, moment);

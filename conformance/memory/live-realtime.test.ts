@@ -117,7 +117,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
-  test("a turn that is refused is an error, and nothing of it reaches the host", async () => {
+  test("a refused turn is an error and does not reach the host", async () => {
     const harness = await startHarness();
     const { key } = await makeKey(harness, { limits: { budgetUsdTotal: 0 } });
     const { client, host } = await openSession(harness, PATH, { key });
@@ -153,7 +153,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     ]);
   });
 
-  test("H26: to hang up in the middle of a turn is not free", async () => {
+  test("H26: hanging up in the middle of a turn is not free", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);
     client.say(realtime.speech(3));
@@ -168,7 +168,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
-  test("H26: to hang up before the host has begun is not free either", async () => {
+  test("H26: hanging up before the host has begun is not free either", async () => {
     const harness = await startHarness();
     const { client } = await openSession(harness);
     client.say(realtime.speech(3));
@@ -290,7 +290,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
   });
 });
 
-describe("decision 0116: what is refused before the upgrade", () => {
+describe("decision 0116: refusals before the upgrade", () => {
   const refused = async (
     path: string,
     options: { key?: string; headers?: Record<string, string> } = {},

@@ -155,7 +155,7 @@ describe("decision 0127: refusals", () => {
     const { answer, hosts } = await call(dialect, { model: "test/plain", body: { trivium: REQUIRED } });
     expect([answer.status, hosts]).toEqual([400, []]);
     expect(errorIn(answer).message).toContain(
-      "No offer of test/plain has the required traits retention=zero, region=eu. Models that have one: test/any, test/own",
+      "No offer of test/plain has the required traits retention=zero, region=eu. Models with such an offer: test/any, test/own",
     );
   });
 

@@ -120,7 +120,7 @@ describe("decision 0121: a token in place of a key", () => {
     expect((await harness.get("/v1/files", { [header]: value })).status).toBe(200);
   });
 
-  test("S06: its signature is checked once, and a token that differs in one character is another one", async () => {
+  test("S06: its signature is checked once, and again for a token that differs in one character", async () => {
     const token = await signed();
     const asked = issuer.asked.length;
     for (let index = 0; index < 5; index++) expect(await call(token)).toBe(200);
@@ -293,7 +293,7 @@ describe("H44, decision 0121: revocation of a subject", () => {
     expect([await checked(later, other), await call(first)]).toEqual(["accepted", 401]);
   });
 
-  test("is read at the start, and cannot be taken back by an earlier one", async () => {
+  test("is read at the start, and an earlier one cannot undo it", async () => {
     const token = await signed();
     await revoke();
     await revoke(harness.clock.wallMs() - 60_000);
@@ -322,7 +322,7 @@ describe("H44, decision 0121: revocation of a subject", () => {
     expect(await checked(await issuer.sign({ iat: undefined }))).toContain("has been revoked");
   });
 
-  test("works at once in this process while the storage is away, and is written when it is back", async () => {
+  test("works at once in this process while the storage is unavailable, and is written once it is back", async () => {
     const token = await signed();
     const { tokens } = harness.gateway.keys;
     const heard: string[] = [];
@@ -381,7 +381,7 @@ describe("live connections", () => {
     expect(client.closed?.code).toBe(1008);
   });
 
-  test("go on although the token has left the memory", async () => {
+  test("continue although the token has left the memory", async () => {
     const client = await harness.openLive("/v1/responses", { key: await signed() });
     harness.gateway.keys.reconfigure(harness.gateway.keys.configured, {}, [
       { issuer: issuer.url, audience: "trivium", project: "default", models: ["*"], limits: {} },
@@ -392,7 +392,7 @@ describe("live connections", () => {
   });
 });
 
-describe("H20: what is kept of tokens", () => {
+describe("H20: tokens in memory", () => {
   test("is forgotten when it is idle, but not while something of the subject is reserved", async () => {
     const { keys, admissions } = harness.gateway;
     await signed();
@@ -409,7 +409,7 @@ describe("H20: what is kept of tokens", () => {
     expect(keys.tokens.tracked).toEqual({ subjects: 0, tokens: 0 });
   });
 
-  test("work that a subject has started goes on after a restart, and not after its revocation", async () => {
+  test("work that a subject has started continues after a restart, and not after its revocation", async () => {
     await signed();
     await harness.gateway.keys.tokens.look();
     const id = subjectId(issuer.url, "alice");

@@ -126,7 +126,7 @@ describe("decision 0120: logging in at a certified provider", () => {
     expect((await late.step(returned)).status).toBe(401);
   });
 
-  test("ends if the browser is another one, the state differs, or ten minutes have passed", async () => {
+  test("fails in another browser, with another state, or after ten minutes", async () => {
     const { browser, returned } = await authorise("ada");
     expect((await new HttpBrowser().step(returned)).status).toBe(401);
     const other = await authorise("ada");
@@ -211,7 +211,7 @@ describe("decision 0120: logging in at a certified provider", () => {
     expect((await logIn("ada")).answer.status).toBe(303);
   }, 30_000);
 
-  test("says why it is not possible while the issuer is down; sessions and the secret go on", async () => {
+  test("says why it is not possible while the issuer is down; sessions and the secret still work", async () => {
     const { browser } = await logIn("ada");
     const stuck = await authorise("ada");
     await provider.stop();

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../json.ts";
 
-/** The objects of a JSONL file; undefined for a line that is none. Empty lines are skipped. */
+/** The objects of a JSONL file; undefined for a line that is not an object. Empty lines are skipped. */
 export function readLines(text: string): (JsonObject | undefined)[] {
   return text
     .split("\n")

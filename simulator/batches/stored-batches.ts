@@ -11,7 +11,7 @@ export interface BatchLine {
   body: string;
 }
 
-/** What became of a line. An answer that was not JSON, or broke off, has no body. */
+/** The result of a line. An answer that was not JSON, or broke off, has no body. */
 export type LineResult = { status: number; body: string | undefined } | "cancelled" | "expired";
 
 export interface SimulatedBatch {
@@ -195,7 +195,7 @@ export class StoredBatches {
       if (signal.aborted) return undefined;
       return { status, body: JSON.stringify(JSON.parse(body)) };
     } catch {
-      // Its connection would have been dropped, or have brought something else than JSON.
+      // Its connection would have been dropped, or its answer would not have been JSON.
       return signal.aborted ? undefined : { status: 500, body: undefined };
     }
   }
@@ -226,7 +226,7 @@ export class StoredBatches {
 /** The body of an answer whose client has left does not end. */
 const rejectAt = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
-    const leave = (): void => reject(new Error("nobody waits for this line any more"));
+    const leave = (): void => reject(new Error("this line is no longer awaited"));
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
   });

@@ -25,6 +25,15 @@ export const isMoney = (measure: Measure): measure is BudgetWindow => measure !=
 /** The window of the clock that a measure belongs to. */
 export const windowOf = (measure: Measure): BudgetWindow => (isMoney(measure) ? measure : "day");
 
+/** The window of a budget, as sentences name it. */
+export const WINDOW_WORDS: Readonly<Record<BudgetWindow, string>> = {
+  day: "a day",
+  week: "a week",
+  month: "a month",
+  quarter: "a quarter",
+  total: "in total",
+};
+
 const NANO_PER_USD = 1e9;
 
 /** A budget in whole nano-dollars. */

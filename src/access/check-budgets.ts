@@ -1,19 +1,11 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Account, Share } from "./account.ts";
 import type { Bound } from "./bound.ts";
-import { type Budget, isMoney, windowOf } from "./budget.ts";
+import { type Budget, isMoney, WINDOW_WORDS, windowOf } from "./budget.ts";
 import { hidesUse, type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
 import { type SharedNeed, ShareRefusal } from "./share-refusal.ts";
-import { type BudgetWindow, windowEndMs } from "./spend-meter.ts";
-
-const WORDS: Readonly<Record<BudgetWindow, string>> = {
-  day: " a day",
-  week: " a week",
-  month: " a month",
-  quarter: " a quarter",
-  total: " in total",
-};
+import { windowEndMs } from "./spend-meter.ts";
 
 /** For a call that only waits for calls in flight. */
 const RETRY_AFTER_SECONDS = 2;
@@ -161,7 +153,7 @@ function exhausted(
   const renewal = endsMs === undefined ? "" : ` It resets at ${new Date(endsMs).toISOString()}.`;
   const advice =
     reservedFor(call) > call.estimatedCostNanoUsd ? " Set an output token limit in the request to lower this." : "";
-  const budget = `a budget${hidesUse(level) ? "" : ` of ${level.limits[limit]} USD`}${WORDS[window]}`;
+  const budget = `a budget${hidesUse(level) ? "" : ` of ${level.limits[limit]} USD`} ${WINDOW_WORDS[window]}`;
   // A key must not learn what all keys together have spent, and this process does not know what others have spent.
   const state =
     hidesUse(level) || share !== undefined

@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000;
 /** A session ends when it is idle for this long, and in any case after the second. */
 const IDLE_MS = 12 * HOUR_MS;
 export const SESSION_MS = 7 * 24 * HOUR_MS;
-/** The longest session of a person, whose issuer may have removed them meanwhile. */
+/** The longest session of a person. The issuer may remove the person during it. */
 export const PERSON_SESSION_MS = 12 * HOUR_MS;
 /** Each operator keeps this many sessions, the newest. */
 const MAX_SESSIONS = 20;
@@ -216,7 +216,7 @@ export const csrfOf = (token: string): string => hashKey(`csrf:${token}`);
 export const isCsrfOf = (token: string, presented: string): boolean =>
   isEqual(hashKey(presented), hashKey(csrfOf(token)));
 
-/** Until when a session can be used, if it is not used meanwhile. */
+/** When a session ends unless it is used again. */
 const endOf = ({ createdAtMs, usedAtMs, person }: StoredSession): number =>
   Math.min(usedAtMs + IDLE_MS, createdAtMs + (person === undefined ? SESSION_MS : PERSON_SESSION_MS));
 

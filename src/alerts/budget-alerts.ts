@@ -1,4 +1,4 @@
-import type { BudgetUse } from "../access/budget.ts";
+import { type BudgetUse, WINDOW_WORDS } from "../access/budget.ts";
 import { type BudgetWindow, windowEndMs } from "../access/spend-meter.ts";
 import { type AlertDraft, dollars, quotedName } from "./alert.ts";
 
@@ -11,13 +11,6 @@ export interface PassedThreshold {
   draft: AlertDraft;
 }
 
-const WORDS: Readonly<Record<BudgetWindow, string>> = {
-  day: " a day",
-  week: " a week",
-  month: " a month",
-  quarter: " a quarter",
-  total: " in total",
-};
 /** After a clock is set back, the alerts of that time must still be found. */
 const KEPT_MS = 62 * 86_400_000;
 
@@ -50,7 +43,7 @@ export function passedThreshold(
     expiresAtMs: endMs === undefined ? undefined : endMs + KEPT_MS,
     draft: {
       type: "budget.threshold",
-      text: `${whose} has used ${used}% of its budget of $${dollars(limitNanoUsd)}${WORDS[window]}: $${dollars(spentNanoUsd)}.`,
+      text: `${whose} has used ${used}% of its budget of $${dollars(limitNanoUsd)} ${WINDOW_WORDS[window]}: $${dollars(spentNanoUsd)}.`,
       data: {
         level,
         id,

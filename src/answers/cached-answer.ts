@@ -19,7 +19,7 @@ export interface CachedAnswer {
   readonly model: string;
   readonly upstreamDialect: string;
   readonly lane: Receipt["lane"];
-  /** Absent if it is none of a conversation. */
+  /** Absent if it belongs to no conversation. */
   readonly stop?: Stop | undefined;
   readonly fields: readonly FieldNote[];
   readonly usage: Usage;

@@ -16,7 +16,7 @@ import { hasEnded, processName } from "./process-name.ts";
 /** An instance whose count has not changed for this many of our beats is considered dead, and its row is removed. */
 const BEATS_UNTIL_FORGOTTEN = 12;
 
-/** What one says of itself that has not beaten for this many of our beats is out of date. */
+/** The row of an instance is out of date if it has not changed for this many of our own beats. */
 const STILL = 3;
 
 /** While the storage is unavailable it is checked more often, so that its return is noticed soon. */

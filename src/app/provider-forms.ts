@@ -1,5 +1,5 @@
 import { configSchema } from "../config/read-values.ts";
-import { ProviderFile } from "../config/schema.ts";
+import { ProviderFile } from "../config/schema/provider-file.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { ProviderForm, ProviderFormField } from "../server/admin/provider-form.ts";
 

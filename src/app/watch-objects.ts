@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../base/clock.ts";
 import type { Storage } from "../storage/storage.ts";
-import { countWaitingLines, type WaitingLines } from "../storage/tables/batches.ts";
+import { countWaitingLines, type WaitingLines } from "../storage/tables/batch-lines.ts";
 import { type ObjectSum, sumObjects } from "../storage/tables/objects.ts";
 
 interface ObjectWatchOptions {

@@ -85,7 +85,7 @@ describe.each(RATES)("decision 0118: %i to %i Hz", (from, to) => {
     expect(Math.abs(peak / to - 0.05)).toBeLessThanOrEqual(1 / Math.min(from, to));
   });
 
-  test("a flushed stream begins anew", () => {
+  test("a flushed stream starts from the beginning", () => {
     const resampler = new Resampler(from, to);
     const once = [...resampler.push(sine(440, from, 0.05)), ...resampler.flush()];
     expect([...resampler.push(sine(440, from, 0.05)), ...resampler.flush()]).toEqual(once);

@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 /** If processors are short, calls take precedence. */
 const NICENESS = 10;
 
-/** Lowers the priority of this thread. On Linux each thread has its own; elsewhere it would be that of the whole gateway. */
+/** Lowers the priority of this thread. On Linux each thread has its own; elsewhere this would lower the whole gateway's. */
 export function makeWayForCalls(): void {
   try {
     if (process.platform === "linux") setPriority(NICENESS);

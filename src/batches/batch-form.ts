@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import type { EndedLine } from "../storage/tables/batches.ts";
+import type { EndedLine } from "../storage/tables/batch-lines.ts";
 
 /** How a protocol writes the lines of a batch. */
 export interface BatchForm {

@@ -1,4 +1,5 @@
-import type { ClaimedLine, OpenBatch } from "../storage/tables/batches.ts";
+import type { ClaimedLine } from "../storage/tables/batch-lines.ts";
+import type { OpenBatch } from "../storage/tables/batches.ts";
 
 interface Held {
   batch: OpenBatch;

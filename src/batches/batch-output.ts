@@ -3,7 +3,7 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import type { ObjectContent } from "../objects/object-content.ts";
 import { newObjectRandom } from "../objects/object-id.ts";
 import type { Storage } from "../storage/storage.ts";
-import { countLines, dropResults, type EndedLine, selectEndedLines } from "../storage/tables/batches.ts";
+import { countLines, dropResults, type EndedLine, selectEndedLines } from "../storage/tables/batch-lines.ts";
 import {
   changeObject,
   insertBlobs,

@@ -12,16 +12,18 @@ import {
   endWaitingLines,
   freeLines,
   type LineResult,
+  refuseLines,
+  renewLineLeases,
+  returnLine,
+  sumHeld,
+} from "../storage/tables/batch-lines.ts";
+import {
   leaseBatch,
   type OpenBatch,
-  refuseLines,
   releaseBatch,
   releaseBatches,
   renewBatchLeases,
-  renewLineLeases,
-  returnLine,
   selectOpenBatches,
-  sumHeld,
 } from "../storage/tables/batches.ts";
 import { changeObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
 import type { BatchError, BatchState, EndedBatch } from "./batch.ts";

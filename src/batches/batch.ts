@@ -1,5 +1,5 @@
 import type { Owned } from "../canon/ownership.ts";
-import type { LineCounts } from "../storage/tables/batches.ts";
+import type { LineCounts } from "../storage/tables/batch-lines.ts";
 
 /** The states of the protocol that tells most of them apart. Other protocols show several of them as one. */
 export const BATCH_STATES = [

@@ -6,14 +6,8 @@ import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
 import type { Storage } from "../storage/storage.ts";
-import {
-  type BatchTerms,
-  countLines,
-  insertBatch,
-  NO_LINES,
-  type ShownBatch,
-  selectBatches,
-} from "../storage/tables/batches.ts";
+import { countLines, NO_LINES } from "../storage/tables/batch-lines.ts";
+import { type BatchTerms, insertBatch, type ShownBatch, selectBatches } from "../storage/tables/batches.ts";
 import {
   changeObject,
   insertObjectWithin,

@@ -1,5 +1,6 @@
 import type { GatewayError } from "../canon/error.ts";
-import type { LineResult, OpenBatch } from "../storage/tables/batches.ts";
+import type { LineResult } from "../storage/tables/batch-lines.ts";
+import type { OpenBatch } from "../storage/tables/batches.ts";
 
 /** A line with the batch that it belongs to. */
 export interface LineToRun {

@@ -166,7 +166,7 @@ export class NativeRunner {
     await this.#leave(batch, object);
   }
 
-  /** Its credential was removed from the configuration, perhaps by mistake. Without it nobody can read what the provider has run. */
+  /** Its credential was removed from the configuration, perhaps by mistake. Without it the provider's results cannot be read. */
   async #orphaned(batch: NativeBatch, object: StoredObject, nowMs: number): Promise<void> {
     const { phase, lineCount, provider, polledAtMs, sentAtMs } = batch;
     const gone = `The credential of the provider ${provider} that a batch was submitted with is not configured any more.`;

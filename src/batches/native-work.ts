@@ -1,5 +1,6 @@
 import type { GatewayError } from "../canon/error.ts";
-import type { BatchTerms, LineResult } from "../storage/tables/batches.ts";
+import type { LineResult } from "../storage/tables/batch-lines.ts";
+import type { BatchTerms } from "../storage/tables/batches.ts";
 import type { NativeBatch } from "../storage/tables/native-batches.ts";
 import type { StoredObject } from "../storage/tables/objects.ts";
 

@@ -1,7 +1,8 @@
 import { parseObject } from "../base/json.ts";
 import type { ObjectContent } from "../objects/object-content.ts";
 import type { Storage } from "../storage/storage.ts";
-import { deleteLines, insertLines, type NewLine, type OpenBatch } from "../storage/tables/batches.ts";
+import { deleteLines, insertLines, type NewLine } from "../storage/tables/batch-lines.ts";
+import type { OpenBatch } from "../storage/tables/batches.ts";
 import type { BatchError } from "./batch.ts";
 import type { BatchForm } from "./batch-form.ts";
 import { inputLines } from "./input-lines.ts";

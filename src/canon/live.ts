@@ -174,7 +174,7 @@ export type LiveEvent =
   | { type: "going-away"; timeLeftMs?: number }
   /** `eventId`: the client's event that caused it. */
   | { type: "error"; error: GatewayError; fatal: boolean; eventId?: string }
-  /** An event that this dialect does not know, or that concerns nobody else. */
+  /** An event that this dialect does not know, or that the other side need not see. */
   | { type: "unknown"; name: string };
 
 /** What follows from a command or from a host's frame. */
@@ -192,7 +192,7 @@ export interface LiveClientCodec {
   encode(event: LiveEvent): readonly string[];
   /** Unless told otherwise, the client may wait for a turn that will not come. */
   encodeError(error: GatewayError, eventId?: string, endsTurn?: boolean): readonly string[];
-  /** Ends an open turn with the error, and reports it. For a host that is gone. */
+  /** Ends an open turn with the error, and reports it. For a lost host connection. */
   encodeCut(error: GatewayError): readonly string[];
   encodeGoingAway(timeLeftMs: number): readonly string[];
   /** What the client does not get as it was: since the last call. */

@@ -11,7 +11,7 @@ import type { AnswerCacheSettings } from "../canon/settings/answer-cache-setting
 import type { ConfigProblem } from "./config-error.ts";
 import type { DEFAULT_LIVE } from "./default-live.ts";
 import type { ExportFormat } from "./export-format.ts";
-import type { ModelFile } from "./schema.ts";
+import type { ModelFile } from "./schema/model-file.ts";
 
 /** The content of `trivium.yaml` with defaults filled in, absolute paths and wrapped credentials. */
 export interface Config {

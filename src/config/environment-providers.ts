@@ -1,7 +1,7 @@
 import type { ProviderSettings } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { configSchema, expectation, fits } from "./read-values.ts";
-import { ProviderFile } from "./schema.ts";
+import { ProviderFile } from "./schema/provider-file.ts";
 import { toProviders } from "./to-config.ts";
 
 /** The environment variables that declare a provider of a kind: the names that the vendors' own tools read. */

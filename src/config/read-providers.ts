@@ -1,7 +1,7 @@
 import type { ProviderSettings } from "./config.ts";
 import type { DocumentNode, Position, Report } from "./document-node.ts";
 import { type ConfigSchema, configSchema, type ReadContext, readValue } from "./read-values.ts";
-import { CredentialFile, ProviderFile } from "./schema.ts";
+import { CredentialFile, ProviderFile } from "./schema/provider-file.ts";
 import { toProviders } from "./to-config.ts";
 
 /** Fields of every kind. */

@@ -15,7 +15,11 @@ import type {
 } from "./config.ts";
 import { DEFAULT_LIVE } from "./default-live.ts";
 import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
-import type { KeyFile, ModelFile, OidcFile, ProviderFile, RootFile, TokenIssuerFile } from "./schema.ts";
+import type { OidcFile, TokenIssuerFile } from "./schema/issuer-files.ts";
+import type { KeyFile } from "./schema/key-file.ts";
+import type { ModelFile } from "./schema/model-file.ts";
+import type { ProviderFile } from "./schema/provider-file.ts";
+import type { RootFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
 import { toExports } from "./to-exports.ts";
 import { toGuards } from "./to-guards.ts";

@@ -226,7 +226,7 @@ for (const databases of testDatabases("exports")) {
         { leaseMs: 60_000 },
       ));
 
-    test("docs/exports.md: retention keeps what is not exported yet", () =>
+    test("docs/exports.md: retention keeps receipts that are not exported yet", () =>
       inWorld(async ({ storage, exports, folder }) => {
         const old = [40, 39, 38].map((days) => receiptOf(Date.now() - days * 24 * HOUR_MS));
         await keepExports(storage, ["all"], Date.now());
@@ -309,7 +309,7 @@ function idsIn(folder: string): string[] {
     .sort();
 }
 
-test("H29: a destination that takes nothing for too long ends the file", async () => {
+test("H29: a destination that accepts no data for too long ends the file", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;
   const frozen = {
@@ -333,7 +333,7 @@ test("H29: a destination that takes nothing for too long ends the file", async (
     check: () => {},
     stallMs: 20,
   } as const;
-  await expect(writeFile("a", options)).rejects.toThrow("the destination has taken nothing for too long");
+  await expect(writeFile("a", options)).rejects.toThrow("the destination accepted no data for too long");
   resolve();
   while (!isOver) await Bun.sleep(1);
 });

@@ -120,7 +120,7 @@ describe("choices 18: formats of exports", () => {
     expect(csvRows(text)[1]).toMatchObject({ ChargeCategory: "Adjustment", ChargeClass: "" });
   });
 
-  test("a file without receipts is still one of its format", async () => {
+  test("a file without receipts is valid in its format", async () => {
     expect((await encoded("focus", [])).toString()).toStartWith("BilledCost,");
     expect((await encoded("parquet", [])).subarray(0, 4).toString()).toBe("PAR1");
   });

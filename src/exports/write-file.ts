@@ -69,7 +69,7 @@ export async function writeFile(
   );
   try {
     const put = store.put(name, content(), LIMIT_BYTES);
-    // After a stall nobody waits for it.
+    // After a stall it is no longer awaited.
     put.catch(() => {});
     await Promise.race([put, stall]);
   } finally {
@@ -79,4 +79,4 @@ export async function writeFile(
   return rows;
 }
 
-const stalled = () => new Error("the destination has taken nothing for too long");
+const stalled = () => new Error("the destination accepted no data for too long");

@@ -26,7 +26,7 @@ export function checkTexts(
   return undefined;
 }
 
-/** So many characters are searched in one turn of the event loop (S18). */
+/** Characters that are searched in one turn of the event loop (S18). */
 const CHARACTERS_PER_TURN = 256 * 1024;
 
 /** The same for any number of texts. Long ones are searched in several turns. */

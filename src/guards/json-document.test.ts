@@ -4,7 +4,7 @@ import { JsonDocument } from "./json-document.ts";
 const textsOf = (json: string) => new JsonDocument(json).texts.map(({ path, kind, value }) => [path, kind, value]);
 
 describe("decision 0123: the texts of a JSON body", () => {
-  test("have paths, and are decoded; words of the protocol are told apart", () => {
+  test("have paths, and are decoded; words of the protocol are recognised", () => {
     expect(
       textsOf(
         '{"model":"m","messages":[{"role":"user","content":"a\\u0040b","name":"Al"},{"content":[{"text":"x\\ny"}]}]}',
@@ -34,7 +34,7 @@ describe("decision 0123: the texts of a JSON body", () => {
     expect(textsOf('{"data":"plain text","signature":"short"}').map(([path]) => path)).toEqual(["data", "signature"]);
   });
 
-  test("H05: what is not changed keeps its bytes", () => {
+  test("H05: unchanged texts keep their bytes", () => {
     const json = '{ "b":1.50, "a":"\\u0068i", "c":{"1":null,"2":"x"}}';
     const document = new JsonDocument(json);
     expect(document.write()).toBe(json);

@@ -238,7 +238,7 @@ describe("S02, S05: attacks with a token", () => {
     expect(await refused(await issuer.sign({ cnf: { jkt: "x" } }))).toContain("bound to a key");
   });
 
-  test("times that are no times are refused", async () => {
+  test("invalid times are refused", async () => {
     for (const exp of ["9999999999", null, true, [9_999_999_999], {}] as unknown[])
       await refused(await signRaw({ exp }));
     for (const exp of ["1e400", "1e300"]) expect(await refused(await signText("exp", exp))).toContain("`exp`");
@@ -332,7 +332,7 @@ describe("H29: the keys of an issuer", () => {
     expect((await refusal(verifier.verify(token)))[1]).toContain("has no key for it");
   });
 
-  test("are used for a day while the issuer is away, and no longer", async () => {
+  test("are used for at most a day while the issuer is unavailable", async () => {
     const verifier = verifierOf([settings()]);
     const token = () => issuer.sign();
     await verifier.verify(await token());

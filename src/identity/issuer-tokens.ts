@@ -3,9 +3,9 @@ import type { TokenIssuerSettings, TokenTerms, TokenVerifier, VerifiedToken } fr
 import type { Clock } from "../base/clock.ts";
 import { isPlainLine } from "../base/is-plain-line.ts";
 import { GatewayError } from "../canon/error.ts";
+import { ASYMMETRIC } from "../canon/settings/signature-algorithms.ts";
 import { claimAt } from "./claim-at.ts";
 import { Issuer, IssuerError, type IssuerFetch } from "./issuer.ts";
-import { ASYMMETRIC } from "./signature-algorithms.ts";
 
 interface VerifierOptions {
   clock: Clock;

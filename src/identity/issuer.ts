@@ -31,14 +31,14 @@ const MINUTE_MS = 60_000;
 const METADATA_FRESH_MS = 60 * MINUTE_MS;
 /** A key that the issuer has withdrawn is refused after this long. */
 const KEYS_FRESH_MS = 10 * MINUTE_MS;
-/** While the issuer is away, its keys are used for this long. */
+/** While the issuer is unavailable, its keys are used for this long. */
 const KEPT_MS = 24 * 60 * MINUTE_MS;
 /** Unknown keys must not make a stranger's requests into requests to the issuer. */
 const REST_MS = 5_000;
 /** Issuers have a handful. */
 const MAX_KEYS = 100;
 
-/** The issuer is away, or what it returned cannot be used. The message is for operators and for the login page. */
+/** The issuer is unavailable, or its response cannot be used. The message is for operators and for the login page. */
 export class IssuerError extends Error {}
 
 /** An issuer of tokens: its discovery document and its keys, which it may change at any time. */

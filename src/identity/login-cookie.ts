@@ -36,7 +36,7 @@ export function beginLogin({ bytes }: Pick<Random, "bytes">, sealKey: string, no
   };
 }
 
-/** Undefined if the value is not one of `beginLogin`, or has expired. */
+/** Undefined if `beginLogin` did not make the value, or it has expired. */
 export function readLogin(value: string, sealKey: string, nowMs: number): LoginInProgress | undefined {
   const [, token = "", expires = "", seal = ""] = FORM.exec(value) ?? [];
   const expiresAtMs = Number(expires);

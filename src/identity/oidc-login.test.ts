@@ -128,7 +128,7 @@ describe("decision 0120: a login", () => {
     expect((await refusal(logIn()))[0]).toBe("unauthenticated");
   });
 
-  test("reads groups that are nested, and nothing that is no group", async () => {
+  test("reads nested groups, and ignores values that are not groups", async () => {
     const groups = async (claims: Record<string, unknown>, groupsClaim = "groups") => {
       tokenAnswer = (expected) => tokens({ nonce: expected, ...claims });
       return (await logIn(loginWith({ groupsClaim }))).person.groups;
@@ -183,7 +183,7 @@ describe("decision 0120: a login", () => {
       expect(written).not.toContain(secret);
   });
 
-  test("says what the issuer said if it does not take the code, and what is wrong with it is in the log", async () => {
+  test("reports the issuer's error if it rejects the code, and logs the details", async () => {
     tokenAnswer = () => Response.json({ error: "invalid_client", error_description: "<b>no</b>" }, { status: 401 });
     const [kind, message] = await refusal(logIn());
     expect([kind, message]).toEqual(["upstream_failed", expect.stringContaining("invalid_client")]);
@@ -218,7 +218,7 @@ describe("decision 0120: a login", () => {
     expect(exchanged).toEqual([]);
   });
 
-  test("with a cookie of another client of the same issuer is not one of ours", async () => {
+  test("rejects the cookie of another client of the same issuer", async () => {
     const { cookie } = await loginWith({ clientSecret: new Secret("another-secret") }).begin();
     expect(() => loginWith().inProgress(cookie)).toThrow("was not begun in this browser");
     expect(() => loginWith().inProgress(undefined)).toThrow("was not begun in this browser");

@@ -4,6 +4,7 @@ import { isPlainLine } from "../base/is-plain-line.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
+import { ASYMMETRIC } from "../canon/settings/signature-algorithms.ts";
 import type { Log } from "../observe/log.ts";
 import type { StoredPerson } from "../storage/tables/operator-sessions.ts";
 import { claimAt } from "./claim-at.ts";
@@ -11,7 +12,6 @@ import { Issuer, IssuerError, type IssuerFetch } from "./issuer.ts";
 import { LEEWAY_SECONDS } from "./issuer-tokens.ts";
 import { isLoopbackUrl } from "./issuer-url.ts";
 import { beginLogin, LOGIN_MS, type LoginInProgress, readLogin } from "./login-cookie.ts";
-import { ASYMMETRIC } from "./signature-algorithms.ts";
 
 /** An issuer at which operators log in. */
 export interface OidcSettings {

@@ -9,7 +9,7 @@ import { Questions } from "./questions.ts";
 
 const POLL_MS = 500;
 
-/** Processes on one storage. Each is asked for its number, and remembers what it was told to do. */
+/** Processes on one storage. Each is asked for its number, and remembers the commands that it got. */
 class World {
   readonly clock = new VirtualClock();
   readonly problems: unknown[] = [];
@@ -122,7 +122,7 @@ describe("decision 0129: a process asks all others", () => {
     expect(await world.rows()).toBe(0);
   });
 
-  test("a process that has certainly died is not awaited", async () => {
+  test("no answer is awaited from a process that is known to be dead", async () => {
     const world = await World.start();
     const { questions } = await world.join("a");
     await world.join("b", { polls: false });
@@ -131,7 +131,7 @@ describe("decision 0129: a process asks all others", () => {
     expect(world.clock.passedMs).toBe(0);
   });
 
-  test("what one process settles is asked no further, and is done once", async () => {
+  test("a question that one process settles goes to no other process, and has its effect once", async () => {
     const world = await World.start();
     const { questions } = await world.join("a", { answer: 1 });
     await world.join("b", { answer: 2 });
@@ -196,7 +196,7 @@ describe("decision 0129: a process asks all others", () => {
     expect(gathered.unanswered.map(({ id }) => id)).toEqual(["b"]);
   });
 
-  test("H29: with a storage that is down the process answers for itself, and says so", async () => {
+  test("H29: if the storage is unavailable, the process answers for itself and reports the problem", async () => {
     const world = await World.start();
     const down: Storage = {
       ...bound(world.storage),
@@ -207,7 +207,7 @@ describe("decision 0129: a process asks all others", () => {
     expect(await world.clock.until(questions.ask(NUMBER))).toEqual({
       answers: [{ instance: "a", answer: 1 }],
       unanswered: [{ id: "seen", place: "seen before" }],
-      problem: "The database did not take the question or its answers.",
+      problem: "The database could not store the question or its answers.",
     });
     expect(world.problems).toHaveLength(1);
   });

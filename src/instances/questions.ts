@@ -36,7 +36,7 @@ export interface Gathered<Answer> {
 interface Question<Answer> {
   kind: string;
   details: JsonObject;
-  /** Reads an answer; undefined if it is none. */
+  /** Reads an answer; undefined if it is invalid. */
   read: (answer: JsonObject) => Answer | undefined;
   /** Whether the other answers make no difference after this one. */
   settles?: (answer: Answer) => boolean;
@@ -110,7 +110,7 @@ export class Questions {
       if (others.length > 0) await this.#gather(question, others, gathered, untilMs);
     } catch (thrown) {
       onProblem(thrown);
-      problem = "The database did not take the question or its answers.";
+      problem = "The database could not store the question or its answers.";
     }
     for (const [id, answer] of gathered) answers.push({ instance: id, answer });
     const settled = question.settles !== undefined && [...gathered.values()].some(question.settles);
@@ -139,7 +139,7 @@ export class Questions {
       WAIT_MS,
     );
     const asked = await this.#within(untilMs, written).catch((thrown: unknown) => {
-      // One that is written too late is removed as well: nobody reads its answers.
+      // A question that is written too late is removed as well, because its answers would not be read.
       void written.then((late) => this.#remove(late)).catch(() => {});
       throw thrown;
     });
@@ -216,7 +216,7 @@ export class Questions {
   }
 }
 
-/** Another version, or somebody with access to the database, may have written anything. */
+/** Another version, or anyone with access to the database, may have written something else. */
 function readSafely<Answer>(read: (answer: JsonObject) => Answer | undefined, answer: JsonObject): Answer | undefined {
   try {
     return read(answer);

@@ -26,7 +26,7 @@ export interface Claim {
   busy?: number;
   /** Calls wait for more, the first of them since this time of the source. */
   waits?: Waits & { sinceMs: number };
-  /** There are very many of its kind: no other instance is told of a need unless it holds some of it. */
+  /** There are very many of its kind, so only instances that hold some of it learn that more is needed. */
   isPassing?: boolean;
   /**
    * It is not used here any more. What was spent of a budget is in the ledger, and once no instance holds any of it,

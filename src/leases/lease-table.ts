@@ -32,7 +32,7 @@ interface InstanceRow {
   goneMs: number | undefined;
   /** The folder of the journal with receipts that the ledger does not have; "" if there are none. */
   unstoredIn: string;
-  /** It is gone, and holds no budget. */
+  /** The instance has ended, and holds no budget. */
   isClear?: boolean;
 }
 

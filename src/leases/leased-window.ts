@@ -17,7 +17,7 @@ export interface LeaseState {
   readonly clock: Clock;
   /** The source answers, so that more can be had from it. */
   readonly isAnswered: boolean;
-  /** The source must be told of it, soon if calls wait for that. */
+  /** The source must learn of it, soon if calls wait for that. */
   touch(window: LeasedWindow, isUrgent: boolean): void;
   /** What is held is no longer valid. */
   part(nowMs: number): void;

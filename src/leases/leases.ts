@@ -56,7 +56,7 @@ export class Leases implements LeaseState {
   readonly #touched = new Set<LeasedWindow>();
   /** Held windows that the source of this epoch does not know. */
   readonly #unregistered = new Set<LeasedWindow>();
-  /** Forgotten once the source was told. */
+  /** Forgotten once the source has it. */
   readonly #leaving = new Set<LeasedWindow>();
   #reminder: Iterator<LeasedWindow, undefined> = this.#windows.values();
   readonly #spent = new Map<string, Readonly<Record<string, number>>>();
@@ -297,7 +297,7 @@ export class Leases implements LeaseState {
       const isForgotten = sync.claims[index]?.forgets === true;
       const isLeaving = this.#leaving.has(window);
       if (!isLeaving && isForgotten) {
-        // A call came meanwhile: for the source it is a new one.
+        // A call came in the meantime: for the source the window is a new one.
         window.isKnown = false;
         this.touch(window, true);
       }

@@ -1,5 +1,6 @@
 import type { Storage } from "../storage/storage.ts";
 import {
+  type EndUserFilter,
   type EndUserSums,
   type StoredEndUserLimits,
   selectEndUserLimits,
@@ -17,15 +18,6 @@ export interface EndUserReport {
   limits: readonly StoredEndUserLimits[];
 }
 
-interface ListFilter {
-  project?: string | undefined;
-  key?: string | undefined;
-  text?: string | undefined;
-  limited?: boolean | undefined;
-  after?: string | undefined;
-  limit: number;
-}
-
 const DAY_MS = 86_400_000;
 /** No process has this name. */
 const NOBODY = "";
@@ -33,7 +25,7 @@ const NOBODY = "";
 /** Known end users in the order of their ids. */
 export async function listEndUsers(
   storage: Storage,
-  filter: ListFilter,
+  filter: EndUserFilter,
   nowMs: number,
 ): Promise<{ data: EndUserReport[]; next: string | undefined }> {
   const found = await selectEndUsers(storage, { ...filter, limit: filter.limit + 1 });
@@ -46,7 +38,7 @@ export async function listEndUsers(
 export async function reportEndUsers(
   storage: Storage,
   ids: readonly string[],
-  { project, key }: Pick<ListFilter, "project" | "key">,
+  { project, key }: Pick<EndUserFilter, "project" | "key">,
   nowMs: number,
 ): Promise<EndUserReport[]> {
   const { dayMs, weekMs, monthMs, quarterMs } = windowStarts(nowMs);

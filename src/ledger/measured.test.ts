@@ -48,7 +48,7 @@ function measuredContract(databases: TestDatabases): void {
       expect(of("my-vllm", "1")).toBeUndefined();
     });
 
-    test("speeds are those of a model at a provider; failures and corrections do not count", async () => {
+    test("speeds are measured by model and provider; failures and corrections do not count", async () => {
       await insertReceipts(storage, [
         receipt(0),
         receipt(1, { outcome: "upstream_failed", firstContentMs: 9_000 }),
@@ -62,7 +62,7 @@ function measuredContract(databases: TestDatabases): void {
       expect(of("acme/other")?.calls).toBe(1);
     });
 
-    test("a busy part of a series is made of its newest receipts, and says so", async () => {
+    test("a busy interval of a series is read from its newest receipts, and is marked as sampled", async () => {
       await insertReceipts(
         storage,
         Array.from({ length: 400 }, (_, index) => {

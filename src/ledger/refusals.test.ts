@@ -42,7 +42,7 @@ describe("S21: counting refusals is bounded, whoever causes them", () => {
     expect(told.reduce((sum, { requests }) => sum + requests, lines)).toBe(20_000);
   });
 
-  test("what clients were told is kept for the last hundred keys and reasons, and shortened", async () => {
+  test("messages to clients are kept for the last hundred keys and reasons, and shortened", async () => {
     const { refusals } = await counting();
     for (let index = 0; index < 150; index++) {
       const key = { id: `key_${index}`, project: "default" };

@@ -12,7 +12,7 @@ export interface Refusal {
   addressClass: AddressClass;
   /** For IPv6 the network. */
   address: string;
-  /** What the client asked for and was told. */
+  /** The client's request and the message to it. */
   told?: { readonly endpoint: string; readonly message: string } | undefined;
 }
 

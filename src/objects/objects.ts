@@ -2,7 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { nextTurn } from "../base/next-turn.ts";
 import { isVisible, type ObjectKind, type Reader } from "../canon/ownership.ts";
 import type { Storage } from "../storage/storage.ts";
-import { deleteLines, selectExpiredBatches } from "../storage/tables/batches.ts";
+import { deleteLines } from "../storage/tables/batch-lines.ts";
+import { selectExpiredBatches } from "../storage/tables/batches.ts";
 import {
   deleteExpiredObjects,
   deleteObject,

@@ -12,7 +12,7 @@ import type { Gateway } from "./gateway.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
-/** The client was told that a response will follow, and its connection is free for other requests. */
+/** The client knows that a response will follow, and its connection is free for other requests. */
 export const NO_CONNECTION: ClientConnection = {
   address: "",
   trusted: true,

@@ -60,7 +60,9 @@ export function lacksTraits(
   const named = [...able].slice(0, MAX_NAMED).join(", ");
   const more = able.size > MAX_NAMED ? ` and ${able.size - MAX_NAMED} more` : "";
   const others =
-    able.size === 0 ? "No other model that this key may call has one." : `Models that have one: ${named}${more}.`;
+    able.size === 0
+      ? "No other model that this key may call has such an offer."
+      : `Models with such an offer: ${named}${more}.`;
   const message = `No offer of ${model?.id ?? "the available models"} has the required traits ${describeRequirements(required)}. ${others}`;
   return new GatewayError("invalid_request", message, { path: "model", code: "required_traits" });
 }

@@ -134,7 +134,7 @@ export class Targets {
     const found = offers.flatMap((offer) => this.#byOffer.get(offer)?.live ?? []);
     if (found.length > 0) return found;
     throw wrongModel(
-      `${model.id} has no live connections at its providers (${namesOf(offers)}). A model has them if it hears and speaks, ` +
+      `The providers of ${model.id} (${namesOf(offers)}) have no live connections to it. A model has them if it hears and speaks, ` +
         "or if its offer has the dialect realtime or live.",
     );
   }

@@ -76,7 +76,7 @@ describe("choices 18: secrets of Vault", () => {
       expect(await readOne(none, "vault:secret/data/app#key")).toEqual({ problem: "VAULT_ADDR is not set" });
     }));
 
-  test("H29: a store that does not answer ends in time, and one that is gone or redirects is a problem", async () => {
+  test("H29: a store that does not answer times out; an unreachable store or a redirect is reported", async () => {
     const never = atStore(
       () => new Promise<Response>(() => {}),
       async (url) => {

@@ -14,7 +14,7 @@ interface SecretsOptions {
 
 /** What changed when the secrets were read again. */
 export interface Refreshed {
-  /** Some value is another one. */
+  /** At least one value has changed. */
   hasChanged: boolean;
   /** Secrets that could be read before and cannot be read now, or for another reason than before. */
   failed: readonly { reference: string; problem: string }[];

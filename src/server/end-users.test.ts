@@ -168,7 +168,7 @@ describe("choices 9: end users at the Admin API", () => {
     expect(await data(admin, "/api/receipts?end_user=an")).toEqual([]);
   });
 
-  test("they are listed by their beginning, page by page, with what they have used", async () => {
+  test("they are listed by the start of their ids, page by page, with what they have used", async () => {
     const admin = await withCalls();
     const page = await admin.ask("GET", "/api/end_users?limit=2", asAdmin);
     expect(page.json).toMatchObject({

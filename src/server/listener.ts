@@ -143,7 +143,7 @@ export function listen(options: ListenOptions): Listener {
     },
     drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones learn in their own protocol that the gateway is stopping.
-      context.live.drain();
+      context.live.drain(seconds * 1000);
       await idle(seconds * 1000, hurry);
       await quiet(seconds === 0 || hurry?.aborted ? 0 : LAST_WORDS_MS);
       context.gateway.closing = true;

@@ -44,7 +44,7 @@ export class SqliteReader {
     this.#clock = clock;
   }
 
-  /** Copies the log into the file. Writers go on meanwhile. */
+  /** Copies the log into the file, while writers continue. */
   async checkpoint(): Promise<void> {
     await this.query("PRAGMA wal_checkpoint(PASSIVE)", [], CHECKPOINT_MS, true);
   }

@@ -21,7 +21,7 @@ import { readChangeStamp } from "./tables/change-counter.ts";
 const BLOCKING_WAIT_MS = 5;
 const LOCK_RETRY_MS = 10;
 const MAX_PREPARED = 100;
-/** After so many commits within this time the log is copied by another thread. */
+/** After this many commits within this time the log is copied by another thread. */
 const CHECKPOINT_COMMITS = 250;
 const CHECKPOINT_WITHIN_MS = 20_000;
 

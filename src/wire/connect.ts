@@ -81,7 +81,7 @@ export function createConnect(): Connect {
   };
 }
 
-/** The runtime tells the status of a refused handshake in words only. */
+/** The runtime reports the status of a refused handshake only in its message. */
 function refusalOf(event: Event): NonNullable<SocketEnd["refused"]> {
   const { message = "", error } = event as Partial<ErrorEvent>;
   const status = /status code: (\d{3})/.exec(message)?.[1];

@@ -20,11 +20,11 @@ interface HostFile {
 
 /** Ways in which the host misbehaves. All are off unless set. */
 interface FilesFaults {
-  /** So many uploads are refused with this status. */
+  /** This many uploads are refused with this status. */
   refusals: { status: number; times: number };
   /** Uploads are read this slowly: a pause after each chunk. */
   slowMs: number;
-  /** So many uploads are read, and never answered. */
+  /** This many uploads are read, and never answered. */
   silences: number;
   /** How often a file is shown as being processed before it can be used. */
   processing: number;

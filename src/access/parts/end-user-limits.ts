@@ -18,7 +18,7 @@ export interface EndUserOwner {
 
 type Changes = Readonly<Record<string, number | null>>;
 
-/** The limits as files spell them; `null` lifts one. */
+/** The limits as files spell them; `null` removes a default limit. */
 export function endUserLimitsView(limits: Changes): Record<string, number | null> {
   return Object.fromEntries(
     LIMIT_NAMES.flatMap((name) => {
@@ -28,7 +28,7 @@ export function endUserLimitsView(limits: Changes): Record<string, number | null
   );
 }
 
-/** Gives one end user limits of its own, in the place of those that all have; `undefined` removes them. */
+/** Sets the limits of one end user, which replace the defaults; `undefined` removes them. */
 export async function setEndUserLimits(
   storage: Storage,
   endUser: string,
@@ -79,7 +79,7 @@ function readChanges(limits: Changes): Record<string, number | null> {
 }
 
 const noLimits = (endUser: string): GatewayError =>
-  new GatewayError("not_found", `The end user ${JSON.stringify(endUser)} has no limits of its own there.`, {
+  new GatewayError("not_found", `The end user ${JSON.stringify(endUser)} has no own limits for this project or key.`, {
     code: "end_user_limits_not_found",
   });
 

@@ -17,7 +17,7 @@ export interface LoadedEndUser {
   /** What it has used in all processes, and the part of this one. */
   readonly spent: Use;
   readonly own: Use;
-  /** The limits that differ from those of all others; `null` lifts one. */
+  /** The limits that replace defaults; `null` removes a default limit. */
   readonly limits: Readonly<Record<string, number | null>> | undefined;
 }
 
@@ -70,7 +70,7 @@ const MAX_WAITING = 2_000;
 const SWEEP_MS = 1_000;
 /** How long an idle end user stays in memory if there is room. */
 const KEPT_MS = 120_000;
-/** And if there is not: until its receipts are stored, and nothing of the last minute counts. */
+/** If there is no room: only until its receipts are stored and the rates of its last minute are over. */
 const SETTLED_MS = 10_000;
 const MINUTE_MS = 61_000;
 /** Receipts are written this long after their calls have ended, at most. */
@@ -163,7 +163,7 @@ export class EndUsers {
     for (const { account } of this.#held.values()) yield account;
   }
 
-  /** Lets go of idle ones. Cheap if called often. */
+  /** Forgets idle end users. Cheap if called often. */
   sweep(nowMs: number): void {
     if (nowMs - this.#sweptMs < SWEEP_MS) return;
     this.#sweptMs = nowMs;
@@ -257,7 +257,7 @@ export class EndUsers {
 
   #read(held: HeldUser): Promise<void> {
     if (this.#options.nowMs() - this.#failedMs < FAILED_MS) {
-      return Promise.reject(new Error("the storage has failed a moment ago"));
+      return Promise.reject(new Error("the storage failed a moment ago"));
     }
     if (this.#waiting.length >= MAX_WAITING) return Promise.reject(new Error("too many end users are being read"));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -305,7 +305,7 @@ export class EndUsers {
   }
 }
 
-/** Those of all end users, with its own in their place. */
+/** The default limits, replaced by its own where it has them. */
 function limitsOf(defaults: Limits, own: LoadedEndUser["limits"]): Limits {
   if (own === undefined) return defaults;
   const limits = Object.entries({ ...defaults, ...own }).filter(([, value]) => value !== null);

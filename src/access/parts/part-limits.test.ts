@@ -264,7 +264,7 @@ describe("choices 9: the state of end users comes from the storage", () => {
     expect(admissions.endUsers.size).toBeLessThanOrEqual(100);
   });
 
-  test("H29: if the storage does not answer, known end users go on, and unknown ones are refused unless nothing stored limits them", async () => {
+  test("H29: if the storage does not answer, end users in memory are served, and others are refused unless nothing stored limits them", async () => {
     const { clock, store, admit, refusal } = gate();
     await admit(who, call);
     store.isAway = true;
@@ -280,7 +280,7 @@ describe("choices 9: the state of end users comes from the storage", () => {
     await admit(who, { ...call, endUser: "bob" });
   });
 
-  test("one end user has limits of its own in the place of those of all, as soon as they change", async () => {
+  test("an end user's own limits replace the defaults as soon as they change", async () => {
     const { store, admissions, admit, refusal } = gate();
     await admit(who, call);
     store.users.set("ann", { limits: { budgetUsdTotal: 0, requestsPerMinute: 7 } });
@@ -353,7 +353,7 @@ describe("the settings", () => {
     expect(() => readPartLimits(given)).toThrow(message);
   });
 
-  test("a day, a week and a quarter of the clock are those of the receipts (H30)", async () => {
+  test("days, weeks and quarters of the clock match those of the receipts (H30)", async () => {
     const { clock, store, admit, refusal, used } = gate();
     store.waitingMs = Number.POSITIVE_INFINITY;
     const who = principal({ key: { endUsers: { limits: { requestsPerDay: 1 } } } });

@@ -83,7 +83,7 @@ function readPatterns(
   return Object.fromEntries(
     entries.map(([pattern, limits]) => {
       if (!allowed.test(pattern)) {
-        const message = `${path} has ${JSON.stringify(pattern.slice(0, 80))}, which can match nothing.`;
+        const message = `${path} has ${JSON.stringify(pattern.slice(0, 80))}, which cannot match anything.`;
         throw new GatewayError("invalid_request", message, { path });
       }
       return [pattern, readPartial(limits, `${path}["${pattern}"]`)];
@@ -153,7 +153,7 @@ interface Outer {
   gateway: PartLimits | undefined;
 }
 
-/** Undefined if there are none, which is all that a call without them looks at. */
+/** Undefined if there are none. A call without them checks nothing else. */
 export function partScopesOf(key: Named, { maker, project, gateway }: Outer): readonly PartScope[] | undefined {
   const scopes: PartScope[] = [];
   if (key.partLimits !== undefined) scopes.push({ level: "key", id: key.id, name: key.name, limits: key.partLimits });

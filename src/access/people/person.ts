@@ -33,6 +33,6 @@ export function operatorOfPerson(person: StoredPerson, people: PeopleRoles | und
   return project === undefined ? operator : { ...operator, project };
 }
 
-/** The same person of another issuer is another one. */
+/** The same subject of another issuer is another person. */
 export const personId = ({ issuer, subject }: Pick<StoredPerson, "issuer" | "subject">): string =>
   `oidc_${subjectId(issuer, subject).slice("sub_".length)}`;

@@ -1,8 +1,8 @@
 const PREFIX = "sub_";
 
 /**
- * The id of a subject, in the place of a key's id. The same subject of another issuer is another one. It is the whole digest, because
- * a shortened one could be that of two subjects (S06).
+ * The id of a subject, used in place of a key's id. The same `sub` of another issuer is another subject. It is the whole digest, because
+ * two subjects could share a shortened one (S06).
  */
 export const subjectId = (issuer: string, subject: string): string =>
   `${PREFIX}${Bun.SHA256.hash(JSON.stringify([issuer, subject]), "base64url")}`;

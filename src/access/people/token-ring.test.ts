@@ -138,7 +138,7 @@ test("H21: many new subjects are written in pieces, so that no write keeps calls
   expect(counts).toEqual([500, 1_000, 1_200, 1_200]);
 });
 
-test("H21, H29: a subject is admitted while the storage is away, and written when it is back", async () => {
+test("H21, H29: a subject is admitted while the storage is unavailable, and written when it is back", async () => {
   const away: Storage = {
     engine: storage.engine,
     query: (...statement) => storage.query(...statement),

@@ -8,7 +8,7 @@ export function answerCacheFamilies({ counts, total }: Pick<AnswerCache, "counts
       { labels: { result: "hit" }, value: counts.hits },
       { labels: { result: "miss" }, value: counts.misses },
     ]),
-    family("counter", "trivium_cache_stores_total", "Responses that were to be cached, by outcome.", [
+    family("counter", "trivium_cache_stores_total", "Responses that could be cached, by outcome.", [
       { labels: { outcome: "stored" }, value: counts.stored },
       { labels: { outcome: "dropped" }, value: counts.notStored },
     ]),
@@ -20,7 +20,7 @@ export function answerCacheFamilies({ counts, total }: Pick<AnswerCache, "counts
     ),
     counter(
       "trivium_cache_saved_usd_total",
-      "What cached responses cost when they were made, by hit.",
+      "Cost that cached responses saved: what each cost when it was made.",
       counts.savedNanoUsd / 1e9,
     ),
     gauge("trivium_cache_entries", "Cached responses, across all instances.", total.entries),

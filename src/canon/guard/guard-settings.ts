@@ -8,7 +8,7 @@ export interface GuardSettings {
   on: readonly GuardOn[];
   use: "secrets" | "pii" | "words" | "moderation" | "webhook";
   action: "block" | "redact" | "observe";
-  /** Whether a call goes on that the guard could not check. */
+  /** Whether a call that the guard could not check continues. */
   onFailure: "block" | "allow";
   /** For guards that ask something outside of the gateway. */
   timeoutMs: number;

@@ -67,7 +67,7 @@ const limit = defineVerb({
   summary: "set limits for one end user, in place of the defaults",
   flags: {
     ...OWNER_FLAGS,
-    limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none lifts the limit` },
+    limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes the limit` },
     ...ADMIN_FLAGS,
   },
   takes: 1,

@@ -73,7 +73,7 @@ async function parsed(path: string): Promise<JsonObject | readonly unknown[]> {
     throw new GatewayError("invalid_request", `Cannot read ${path}: ${cause.code ?? cause.message}.`, { cause });
   });
   if (bytes.length > MAX_BYTES)
-    throw new GatewayError("invalid_request", `${path} is larger than 16 MB, which no configuration is.`);
+    throw new GatewayError("invalid_request", `${path} is larger than 16 MB, so it cannot be a configuration.`);
   const { parse } = await import("yaml");
   let value: unknown;
   try {
@@ -101,9 +101,9 @@ async function problemsOf(): Promise<string[]> {
 function tell({ source, draft, problems }: { source: string; draft: ImportDraft; problems: readonly string[] }): void {
   const { taken, approximated, left } = draft;
   console.log(`Wrote ${FILE} from the configuration of ${source}.`);
-  list("Taken over", taken);
-  list("Taken over with a difference", approximated);
-  list("Not taken over", left);
+  list("Imported", taken);
+  list("Imported with a difference", approximated);
+  list("Not imported", left);
   if (problems.length > 0) {
     console.log("\nTo do before you start the gateway:");
     for (const problem of problems) console.log(`  ${problem}`);

@@ -21,68 +21,54 @@ const COLUMNS = [
 
 const MAX_OF_REQUEST = 100;
 
+/** Named as the query of the Admin API, with dashes. */
+const FILTER_FLAGS = {
+  model: { type: "string", value: "M", about: "only receipts for this model" },
+  provider: { type: "string", value: "P", about: "only receipts for this provider" },
+  key: { type: "string", value: "ID", about: "only receipts of the key with this id" },
+  project: { type: "string", value: "P", about: "only receipts of this project" },
+  outcome: { type: "string", value: "O", about: "only this outcome: ok, client_gone, or an error kind" },
+  dialect: { type: "string", value: "NAME", about: `only this client protocol: ${PROTOCOL_NAMES.join(", ")}` },
+  lane: { type: "string", value: "LANE", about: "only this lane: native or translated" },
+  stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
+  tag: { type: "string", value: "TAG", about: "only receipts with this tag" },
+  "end-user": { type: "string", value: "ID", about: "only receipts of this end user" },
+  "request-id": { type: "string", value: "ID", about: "only receipts of this request" },
+  cached: {
+    type: "string",
+    value: "true|false",
+    about: "only calls that the cache of responses answered, or only others",
+  },
+  body: {
+    type: "string",
+    value: "TEXT",
+    about: "only calls whose captured bodies contain exactly this text; recorded in the audit log",
+  },
+  batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
+  session: { type: "string", value: "ID", about: "only receipts of the turns of this live connection" },
+  from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
+  to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
+  "min-cost": { type: "string", value: "USD", about: "only calls that cost at least this much" },
+  "min-ms": { type: "string", value: "MS", about: "only calls that took at least this many milliseconds" },
+  text: {
+    type: "string",
+    value: "TEXT",
+    about: "search by the start of a receipt, request, or trace id, or by part of a model, provider, or key name",
+  },
+} as const;
+
 const list = defineVerb({
   name: "list",
   usage: "[--model M] [--outcome O] [--from DATE] [options]",
   summary: "list receipts, newest first",
   flags: {
-    model: { type: "string", value: "M", about: "only receipts for this model" },
-    provider: { type: "string", value: "P", about: "only receipts for this provider" },
-    key: { type: "string", value: "ID", about: "only receipts of the key with this id" },
-    project: { type: "string", value: "P", about: "only receipts of this project" },
-    outcome: { type: "string", value: "O", about: "only this outcome: ok, client_gone, or an error kind" },
-    dialect: { type: "string", value: "NAME", about: `only this client protocol: ${PROTOCOL_NAMES.join(", ")}` },
-    lane: { type: "string", value: "LANE", about: "only this lane: native or translated" },
-    stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
-    tag: { type: "string", value: "TAG", about: "only receipts with this tag" },
-    "end-user": { type: "string", value: "ID", about: "only receipts of this end user" },
-    "request-id": { type: "string", value: "ID", about: "only receipts of this request" },
-    cached: {
-      type: "string",
-      value: "true|false",
-      about: "only calls whose prompt was cached in part, or only others",
-    },
-    body: {
-      type: "string",
-      value: "TEXT",
-      about: "only calls whose captured bodies contain exactly this text; recorded in the audit log",
-    },
-    batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
-    session: { type: "string", value: "ID", about: "only receipts of the turns of this live connection" },
-    from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
-    to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
-    "min-cost": { type: "string", value: "USD", about: "only calls that cost at least this much" },
-    "min-ms": { type: "string", value: "MS", about: "only calls that took at least this many milliseconds" },
-    text: {
-      type: "string",
-      value: "TEXT",
-      about: "search by the start of a receipt, request, or trace id, or by part of a model, provider, or key name",
-    },
+    ...FILTER_FLAGS,
     ...LIST_FLAGS,
   },
   run: async ({ values }) => {
-    const { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, session, from, to, text } =
-      values;
-    const least = { min_cost: values["min-cost"], min_ms: values["min-ms"] };
-    const filter = {
-      model,
-      provider,
-      key,
-      project,
-      outcome,
-      dialect,
-      lane,
-      stream,
-      tag,
-      batch,
-      session,
-      from,
-      to,
-      text,
-    };
-    const { cached, body } = values;
-    const user = { end_user: values["end-user"], request_id: values["request-id"], cached, body };
-    return printAdminList(values, "/api/receipts", { ...filter, ...user, ...least }, COLUMNS);
+    const filters = Object.keys(FILTER_FLAGS) as (keyof typeof FILTER_FLAGS)[];
+    const query = Object.fromEntries(filters.map((name) => [name.replaceAll("-", "_"), values[name]]));
+    return printAdminList(values, "/api/receipts", query, COLUMNS);
   },
 });
 

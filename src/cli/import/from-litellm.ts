@@ -91,16 +91,16 @@ const MODES: Readonly<Record<string, readonly string[]>> = {
   moderation: ["moderation"],
 };
 
-const EVERYTHING = "stands for every provider: declare those that you use under providers";
+const EVERYTHING = "matches every provider: declare those that you use under providers";
 const DEFAULTS = "is a default of requests, which Trivium does not set: send it with the call";
 
-/** Fields of `litellm_params` that are not taken over. */
+/** Fields of `litellm_params` that are not imported. */
 const LEFT_PARAMS: Readonly<Record<string, string>> = {
   timeout: "set providers.<name>.timeout_ms",
   stream_timeout: "set providers.<name>.timeout_ms",
   max_retries: "set routing.max_attempts",
-  extra_headers: "Trivium sends no headers of its own to providers",
-  headers: "Trivium sends no headers of its own to providers",
+  extra_headers: "Trivium cannot send configured headers to providers",
+  headers: "Trivium cannot send configured headers to providers",
   azure_ad_token: "Trivium signs in to Azure with api_key",
   tenant_id: "Trivium signs in to Azure with api_key",
   client_id: "Trivium signs in to Azure with api_key",
@@ -111,8 +111,8 @@ const LEFT_PARAMS: Readonly<Record<string, string>> = {
   aws_web_identity_token: "set access_key_id and secret_access_key, or api_key",
   tags: "routing by tags has no counterpart",
   guardrails: "see guards in the configuration reference",
-  api_type: "the kind of the provider says it",
-  custom_llm_provider: "the prefix of the model says it",
+  api_type: "the kind of the provider implies it",
+  custom_llm_provider: "the prefix of the model implies it",
   ...Object.fromEntries(
     ["temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "seed", "stop", "stream", "n", "user"].map(
       (name) => [name, DEFAULTS],
@@ -281,7 +281,7 @@ function providerFields(
   }
   const key = given ?? (variable === undefined ? undefined : reference(variable));
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
-    draft.leave(`${at}.api_key`, "is not a valid key: it contains spaces or other characters that no key has");
+    draft.leave(`${at}.api_key`, "is not a valid key: it contains spaces or other characters that a key cannot have");
     return undefined;
   }
   const version = settingOf(params["api_version"]);
@@ -349,8 +349,8 @@ function weightOf(draft: ImportDraft, params: JsonObject, path: string): number 
     const field = rpm === undefined ? "tpm" : "rpm";
     const note =
       weight === undefined
-        ? "is the weight of the offer, and not a limit: set limits on keys"
-        : "is not taken over: set limits on keys";
+        ? "is the weight of the offer here, not a limit: set limits on keys"
+        : "is not imported: set limits on keys";
     draft.approximate(`${path}.litellm_params.${field}`, note);
   }
   return [weight, rpm, tpm].find((value) => value !== undefined && value >= 0 && value <= 1_000_000);
@@ -459,7 +459,7 @@ function readRetries(draft: ImportDraft, name: string, value: unknown, path: str
   }
   if (name === "default_fallbacks" && Array.isArray(value) && typeof value[0] === "string") {
     const id = draft.ids().get(value[0]);
-    if (id === undefined) draft.leave(path, `${value[0]} was not taken over`);
+    if (id === undefined) draft.leave(path, `${value[0]} was not imported`);
     else {
       routing["fallback"] = id;
       if (value.length === 1) draft.take(path, `routing.fallback: ${id}`);
@@ -530,10 +530,10 @@ function readBudget(draft: ImportDraft, module: JsonObject | undefined, path: st
     return;
   }
   draft.sections["limits"] = { [field]: budget };
-  draft.approximate(path, `limits.${field}: ${budget}; days and months are those of the calendar, in UTC`);
+  draft.approximate(path, `limits.${field}: ${budget}; days and months are calendar days and months, in UTC`);
 }
 
-const DATABASE = "Trivium has a database of its own (storage), which starts empty";
+const DATABASE = "Trivium has its own database (storage), which starts empty";
 const LEFT_GENERAL: Readonly<Record<string, string>> = {
   database_url: `${DATABASE}: virtual keys, teams, users, budgets and logs of LiteLLM's database are not imported. Create keys with \`trivium keys create\``,
   store_model_in_db: "models in LiteLLM's database are not imported",
@@ -572,5 +572,5 @@ function readMasterKey(draft: ImportDraft, key: string | undefined, path: string
     return;
   }
   draft.sections["keys"] = [{ name: "litellm-master", key }];
-  draft.approximate(path, "is an API key for calls. Operators use admin.secret, which is another one");
+  draft.approximate(path, "is an API key for calls. Operators use admin.secret instead");
 }

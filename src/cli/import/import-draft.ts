@@ -3,7 +3,7 @@ import { builtInModels } from "../../catalogue/built-in-models.ts";
 import type { BuiltInModel } from "../../catalogue/model.ts";
 import { PROVIDER_KINDS } from "../../providers/index.ts";
 
-/** What became of a field of the imported file. */
+/** The result of importing a field of the file. */
 export interface ImportNote {
   /** Where it is in that file. */
   path: string;
@@ -31,7 +31,7 @@ interface Group {
 const NAME_CHARACTERS = /[^A-Za-z0-9._-]+/g;
 const LONGEST_NAME = 64;
 
-/** Collects a configuration while another program's file is read, and what became of each of its fields. */
+/** Collects a configuration while another program's file is read, and the result for each of its fields. */
 export class ImportDraft {
   readonly taken: ImportNote[] = [];
   readonly approximated: ImportNote[] = [];
@@ -124,7 +124,7 @@ export class ImportDraft {
       if (name !== id) this.#addAlias(aliases, { name, id, path: this.#groups.get(name)?.path ?? "" }, taken);
     for (const [name, { path, to }] of this.#aliases) {
       const id = ids.get(to);
-      if (id === undefined) this.leave(path, `refers to ${to}, which was not taken over`);
+      if (id === undefined) this.leave(path, `refers to ${to}, which was not imported`);
       else this.#addAlias(aliases, { name, id, path }, taken);
     }
     return {

@@ -89,7 +89,7 @@ model_list:
     expect(notesOf(draft.approximated)["model_list[0].litellm_params.rpm"]).toContain("not a limit");
   });
 
-  test("the overview of its configuration: every part is taken over or reported with its path", () => {
+  test("the overview of its configuration: every part is imported or reported with its path", () => {
     const draft = litellm(`
 model_list:
   - model_name: bedrock-claude
@@ -127,7 +127,7 @@ general_settings:
     expect(config.alerts.webhooks.map(({ name }) => name)).toEqual(["slack"]);
   });
 
-  test("defaults of requests, organizations, and an address that is none", () => {
+  test("defaults of requests, organizations, and an invalid address", () => {
     const draft = litellm(`
 model_list:
   - model_name: gpt-4-team1

@@ -147,7 +147,7 @@ describe("WAV files", () => {
     expect([...readWav(extensible, "a.wav").samples]).toEqual([1, 2, 3, 4]);
   });
 
-  test("that cannot be sent are refused with what is wrong", () => {
+  test("that cannot be sent are refused with the reason", () => {
     const problem = (bytes: Uint8Array): string => {
       try {
         readWav(bytes, "a.wav");

@@ -43,7 +43,7 @@ export interface TalkProtocol {
   talk: (socket: TalkSocket, request: TalkRequest) => Promise<TalkAnswer>;
 }
 
-/** Both protocols answer with so many samples a second. */
+/** The samples per second of answers in both protocols. */
 export const OUTPUT_RATE = 24_000;
 
 const FRAME_SECONDS = 0.04;

@@ -247,7 +247,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const refused = this.#refusal(request, eventId);
     if (refused !== undefined) return refused;
     const extra = this.#overrides(request);
-    // The host was told that the user has finished, and answers without being asked again.
+    // The host knows that the user has finished, and answers without another request.
     const isSpoken = this.#answersItself && this.#items.count + extra.length === 0;
     this.#answersItself = false;
     const frames = isSpoken ? [] : this.#question(extra);

@@ -2,7 +2,7 @@ import { type JsonObject, stringAt } from "../../base/json.ts";
 import type { LiveEvent } from "../../canon/live.ts";
 import { decodeDuration } from "./duration.ts";
 
-/** What the user says at the moment, or said last. */
+/** The user's current speech, or the last one. */
 interface Speech {
   itemId: string;
   started: boolean;

@@ -1,4 +1,4 @@
-import { AudioConverter, bytesPerSecond, isSameFormat } from "../../audio/audio-converter.ts";
+import { bytesPerSecond } from "../../audio/audio-converter.ts";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { pathOfExtra } from "../../canon/call.ts";
@@ -25,15 +25,14 @@ import { parseFrame } from "../session/parse-frame.ts";
 import { SessionNotes } from "../session/session-notes.ts";
 import { DEFAULT_FORMAT } from "./audio-format.ts";
 import { encodeSettings } from "./encode-settings.ts";
+import { HostInput } from "./host-input.ts";
 import { encodeItem } from "./items.ts";
+import { Playback } from "./playback.ts";
 import { decodeSettings } from "./settings.ts";
 import { decodeTranscriptionUsage, decodeUsage } from "./usage.ts";
 
-const MS_PER_SECOND = 1000;
 /** The host rejects a commit of less than 100 ms. */
 const LEAST_COMMIT_MS = 100;
-/** More silence than any host waits for before it takes the user to have finished. */
-const CLOSING_SILENCE_MS = 1500;
 
 const END_REASONS: ReadonlySet<string> = new Set([
   "turn_detected",
@@ -78,26 +77,16 @@ const SILENT: ReadonlySet<string> = new Set([
   "mcp_list_tools.failed",
 ]);
 
-/** What the user hears at the moment, as far as one can know without being there. */
-interface Playback {
-  itemId: string;
-  contentIndex: number;
-  startedMs: number;
-  endsMs: number;
-}
-
 /** Speaks to a host of the realtime protocol. */
 export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   readonly #context: LiveUpstreamContext;
   readonly #notes = new SessionNotes();
-  /** The format that the host gets, and the one in which it answers. */
-  #hostInput: LiveAudioFormat = DEFAULT_FORMAT;
+  readonly #input = new HostInput(DEFAULT_FORMAT);
+  /** The format in which the host answers. */
   #hostOutput: LiveAudioFormat = DEFAULT_FORMAT;
-  #input: { format: LiveAudioFormat; converter: AudioConverter } | undefined;
+  readonly #playback = new Playback();
   #detects = true;
   #interrupts = true;
-  /** Bytes in the host's buffer. Only known without turn detection. */
-  #buffered = 0;
   /** Responses in progress, oldest first. A client of the host itself can have several. */
   readonly #turns: string[] = [];
   /** Responses that were asked for and have not begun. */
@@ -111,7 +100,6 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   #isSetUp = false;
   readonly #toolUses = new Map<string, number>();
   #frame: { mimeType: string; data: string } | undefined;
-  #playback: Playback | undefined;
 
   constructor(context: LiveUpstreamContext) {
     this.#context = context;
@@ -147,15 +135,15 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
       case "settings":
         return this.#encodeSettings(command.settings, eventId);
       case "audio":
-        return this.#encodeAudio(command.audio, command.format);
+        return stepOf(this.#input.push(command.audio, command.format));
       case "audio-commit":
-        this.#buffered = 0;
+        this.#input.empty();
         return send("input_audio_buffer.commit");
       case "audio-clear":
-        this.#buffered = 0;
+        this.#input.empty();
         return send("input_audio_buffer.clear");
       case "audio-end":
-        return this.#closeAudio();
+        return stepOf([...this.#input.flush(), ...(this.#detects ? this.#input.appendSilence() : [])]);
       case "activity-start":
         return this.#beginActivity();
       case "activity-end":
@@ -301,7 +289,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
 
   #readSession(session: JsonObject): LiveSettings {
     const settings = readLeniently(session);
-    this.#hostInput = settings.inputFormat ?? this.#hostInput;
+    this.#input.format = settings.inputFormat ?? this.#input.format;
     this.#hostOutput = settings.outputFormat ?? this.#hostOutput;
     this.#readDetection(settings);
     return settings;
@@ -313,46 +301,16 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     this.#interrupts = turnDetection?.interrupts ?? false;
   }
 
-  #encodeAudio(audio: Uint8Array, format: LiveAudioFormat): LiveStep {
-    let input = this.#input;
-    if (input === undefined || !isSameFormat(input.format, format)) {
-      input = { format, converter: new AudioConverter(format, this.#hostInput) };
-      this.#input = input;
-    }
-    const converted = input.converter.push(audio);
-    return converted.length === 0 ? NO_STEP : stepOf([this.#append(converted)]);
-  }
-
-  #append(audio: Uint8Array): string {
-    this.#buffered += audio.length;
-    // Base64 needs no escapes.
-    return `{"type":"input_audio_buffer.append","audio":"${Buffer.from(audio.buffer, audio.byteOffset, audio.byteLength).toString("base64")}"}`;
-  }
-
-  /** A host that detects turns hears silence, and takes the user to have finished. */
-  #closeAudio(): LiveStep {
-    const rest = this.#input?.converter.flush();
-    const frames = rest === undefined || rest.length === 0 ? [] : [this.#append(rest)];
-    if (!this.#detects) return stepOf(frames);
-    const silence = new Uint8Array((bytesPerSecond(this.#hostInput) * CLOSING_SILENCE_MS) / MS_PER_SECOND);
-    if (this.#hostInput.type !== "pcm") silence.fill(this.#hostInput.type === "pcmu" ? 0xff : 0xd5);
-    return stepOf([...frames, this.#append(silence)]);
-  }
-
   #beginActivity(): LiveStep {
     const cancelled = this.#turns.length > 0 ? [this.#write("response.cancel", {}, undefined)] : [];
-    const cleared = this.#buffered > 0 ? [this.#write("input_audio_buffer.clear", {}, undefined)] : [];
-    this.#buffered = 0;
+    const cleared = this.#input.empty() > 0 ? [this.#write("input_audio_buffer.clear", {}, undefined)] : [];
     const { frames, events } = this.#interruption();
     return stepOf([...cancelled, ...frames, ...cleared], events);
   }
 
   #endActivity(): LiveStep {
-    const rest = this.#input?.converter.flush();
-    const last = rest === undefined || rest.length === 0 ? [] : [this.#append(rest)];
-    const heardMs = (this.#buffered / bytesPerSecond(this.#hostInput)) * MS_PER_SECOND;
-    this.#buffered = 0;
-    if (heardMs < LEAST_COMMIT_MS) return stepOf(last);
+    const last = this.#input.flush();
+    if (this.#input.empty() < LEAST_COMMIT_MS) return stepOf(last);
     const commit = this.#write("input_audio_buffer.commit", {}, undefined);
     return stepOf([...last, ...this.#takeFrame(), commit, ...this.#respond("asked", undefined, undefined)]);
   }
@@ -460,14 +418,9 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   #audioDelta(event: JsonObject, itemId: string): LiveStep {
     const audio = decodeAudio(stringAt(event, "delta") ?? "");
     if (audio === undefined || audio.length === 0) return NO_STEP;
-    const nowMs = this.#context.nowMs();
-    const lengthMs = (audio.length / bytesPerSecond(this.#hostOutput)) * MS_PER_SECOND;
-    const playing = this.#playback;
-    if (playing === undefined || playing.endsMs < nowMs || playing.itemId !== itemId) {
-      const startedMs = Math.max(nowMs, playing?.endsMs ?? nowMs);
-      const contentIndex = numberAt(event, "content_index") ?? 0;
-      this.#playback = { itemId, contentIndex, startedMs, endsMs: startedMs + lengthMs };
-    } else playing.endsMs += lengthMs;
+    const contentIndex = numberAt(event, "content_index") ?? 0;
+    const seconds = audio.length / bytesPerSecond(this.#hostOutput);
+    this.#playback.add({ itemId, contentIndex }, seconds, this.#context.nowMs());
     return stepOf([], [{ type: "audio-delta", audio, format: this.#hostOutput }]);
   }
 
@@ -480,15 +433,10 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
 
   /** The user talks over the model. What was not played is taken back, which a client of the host would do itself. */
   #interruption(): LiveStep {
-    const playing = this.#playback;
-    const nowMs = this.#context.nowMs();
-    this.#playback = undefined;
-    if (playing === undefined || playing.endsMs <= nowMs) {
-      return this.#turns.length === 0 ? NO_STEP : stepOf([], [{ type: "interrupted" }]);
-    }
-    const { itemId, contentIndex } = playing;
-    const audioEndMs = Math.max(0, Math.floor(nowMs - playing.startedMs));
-    const fields = { item_id: itemId, content_index: contentIndex, audio_end_ms: audioEndMs };
+    const stopped = this.#playback.stop(this.#context.nowMs());
+    if (stopped === undefined) return this.#turns.length === 0 ? NO_STEP : stepOf([], [{ type: "interrupted" }]);
+    const { itemId, contentIndex, heardMs } = stopped;
+    const fields = { item_id: itemId, content_index: contentIndex, audio_end_ms: heardMs };
     return stepOf([this.#write("conversation.item.truncate", fields, undefined)], [{ type: "interrupted" }]);
   }
 }
@@ -501,7 +449,7 @@ function readLeniently(session: JsonObject): LiveSettings {
   try {
     return decodeSettings(session, "session");
   } catch {
-    // The session is the host's own, so nobody could correct it.
+    // The client did not write these settings, and could not correct them.
     return { paths: {}, extras: [] };
   }
 }

@@ -269,7 +269,7 @@ describe("decision 0118: turns of a Live client on a Realtime host", () => {
     }
   });
 
-  test("calls are one message, and the model goes on when all have a result", () => {
+  test("calls are one message, and the model continues when all have a result", () => {
     const bridge = liveOnRealtime();
     bridge.hears(created());
     expect(bridge.hears(call("1")).toClient).toEqual([]);

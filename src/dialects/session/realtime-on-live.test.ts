@@ -157,7 +157,7 @@ describe("decision 0118: settings of a Realtime client on a Live host", () => {
     ]);
   });
 
-  test("after the first turn, a change is an error and a repetition is none", () => {
+  test("after the first turn, a change is an error and a repetition is not", () => {
     const bridge = begun({ instructions: "Be brief." });
     bridge.says({ type: "response.create" });
     const again = bridge.says({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } });
@@ -645,7 +645,7 @@ describe("decision 0118: turns of a Realtime client on a Live host", () => {
     ]);
   });
 
-  test("a host that is gone ends the open response before the error", () => {
+  test("a lost host connection ends the open response before the error", () => {
     const bridge = begun();
     bridge.says({ type: "response.create" });
     bridge.hears({ setupComplete: {} });

@@ -55,7 +55,7 @@ describe("decision 0123: secrets", () => {
     "AKIA is the prefix of a key",
   ])("leaves %s alone", (text) => expect(found(secretFinder, text)).toEqual([]));
 
-  test("a checksum tells a token from a word of the same form", () => {
+  test("a checksum distinguishes a token from a word of the same form", () => {
     expect(hasTokenChecksum("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")).toBe(true);
     expect(hasTokenChecksum("ghp_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq18")).toBe(false);
   });

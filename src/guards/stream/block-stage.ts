@@ -44,7 +44,7 @@ export class BlockStage {
   #before = "";
   /** How much was waiting when it was searched last. */
   #searched = 0;
-  /** The match that was released last may go on. */
+  /** The match that was released last may continue. */
   #isInMatch = false;
 
   constructor(guard: Guard, context: CheckContext) {
@@ -145,7 +145,7 @@ export class BlockStage {
     if (action === "block") throw new GuardBlockedError(name, reason);
   }
 
-  /** What is to be asked outside of the gateway by now; undefined if nothing is. */
+  /** The question that is due for a service outside of the gateway, if any. */
   question(isFinal: boolean): string | undefined {
     const { length } = this.#text;
     if (length === 0) return undefined;

@@ -51,7 +51,7 @@ export class BlockText {
     return this.taken + this.passed.source;
   }
 
-  /** The text for an event that had so many characters. */
+  /** The text for an event that had this many characters. */
   take(characters: number): string {
     const { text, isChanged } = this.passed.takeSource(characters);
     this.taken += characters;

@@ -12,7 +12,7 @@ export class SegmentQueue {
     this.length += segment.text.length;
   }
 
-  /** Takes so many characters of text from the front, and what has no text of its own behind them. */
+  /** Takes this many characters of text from the front, and what follows them without text of its own. */
   take(characters: number): Segment[] {
     const taken: Segment[] = [];
     let left = characters;
@@ -37,7 +37,7 @@ export class SegmentQueue {
   }
 
   /**
-   * Takes the text that stands for so many characters of the original. What replaces more than that is taken whole, and stands for the
+   * Takes the text that replaces this many characters of the original. What replaces more than that is taken whole, and stands for the
    * rest without a text.
    */
   takeSource(characters: number): { text: string; isChanged: boolean } {

@@ -6,7 +6,7 @@ export interface Segment {
   readonly isChanged: boolean;
 }
 
-/** The first part has so many characters. A changed segment stands for its original once all of it is taken. */
+/** The first part has this many characters. A changed segment stands for its original once all of it is taken. */
 export function splitSegment({ text, source, isChanged }: Segment, at: number): [Segment, Segment] {
   const first = isChanged ? 0 : at;
   return [

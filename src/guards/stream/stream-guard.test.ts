@@ -71,7 +71,7 @@ describe("decision 0123: a stream is held back so that no match leaks", () => {
     }
   });
 
-  test("a text that does not go on is not waited for", async () => {
+  test("a text that does not continue is not awaited", async () => {
     const other = cut("x ".repeat(300), 10).map((more) => ({ other: more }));
     const tally = new GuardTally("response", ["guard"], "");
     const guard = new StreamGuard([guardOf({})], PLACES, { tally, nowMs: () => 0, asker: undefined });

@@ -34,7 +34,7 @@ export class StreamGuard {
   readonly #places: AnswerTexts;
   readonly #blocks = new Map<string, BlockText>();
   readonly #acts: boolean;
-  /** The largest window: so much other text ends the wait for a text that does not go on. */
+  /** The largest window: this much other text ends the wait for a text that does not continue. */
   readonly #window: number;
   #events: StreamEvent[] = [];
   /** Complete texts that no guard has seen. */

@@ -114,7 +114,7 @@ export class FilesAtProviders implements ProviderCopies {
       made = await this.#send(file, files);
       const { id: providerId, expiresAtMs } = made;
       if (!(await finishUpload(this.#options.storage, { ...place, uploadId, providerId, expiresAtMs })))
-        throw new GatewayError("overloaded", "Another process has taken over the upload of a file. Try again.");
+        throw new GatewayError("overloaded", "Another process took over the upload of a file. Try again.");
       this.#count(provider, "ok");
       return providerId;
     } catch (thrown) {
@@ -205,7 +205,7 @@ export class FilesAtProviders implements ProviderCopies {
     try {
       const files = providerId === undefined ? undefined : filesOf(credential, providers);
       if (files !== undefined && providerId !== undefined) await this.#remove(files, providerId);
-      // Nobody can delete it, until its provider does.
+      // It stays until its provider deletes it.
       else if (providerId !== undefined && clock.wallMs() - createdAtMs < FORGET_MS) return;
       await forgetLeftFile(this.#options.storage, left);
     } catch (thrown) {

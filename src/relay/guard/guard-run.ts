@@ -33,7 +33,7 @@ export class GuardRun {
     this.#withoutResponse = SEEN_BEFORE;
   }
 
-  /** Takes a response that is to be stored, until the guards have seen it. */
+  /** Takes a response that will be stored, until the guards have seen it. */
   hold(attempt: object, answer: JsonObject): void {
     if (!this.#held.has(attempt)) this.#held.set(attempt, answer);
   }

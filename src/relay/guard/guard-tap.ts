@@ -74,7 +74,7 @@ export class GuardTap implements Tap {
   }
 
   #pass(output: ByteBuffer): void {
-    // What is rendered meanwhile waits for the answer.
+    // Text that is rendered in the meantime waits for the answer.
     if (this.pending === undefined) {
       const text = decoder.decode(this.#rendered.view());
       this.#rendered.clear();

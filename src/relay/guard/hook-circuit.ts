@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { HookError } from "../../guards/text-hook.ts";
 
-/** So many failures in a row open it. */
+/** This many failures in a row open it. */
 const FAILURES = 5;
 const OPEN_MS = 30_000;
 

@@ -5,7 +5,7 @@ import type { LiveTarget } from "../../routing/target.ts";
 import { type Connect, type HostSocket, isClean, type SocketEnd, type SocketReceiver } from "../../wire/connect.ts";
 import { connectionFailure } from "../attempt/connection-failure.ts";
 
-/** What a session is told of its host. */
+/** What a host connection reports to its session. */
 export interface HostReceiver {
   hostFrame(frame: string): void;
   hostEnded(end: HostEnd): void;

@@ -44,7 +44,7 @@ export interface TurnOptions {
   eventId?: string | undefined;
   /** The attempts that opened the session, for the receipt of its first turn. */
   opening?: readonly OfferTried[];
-  /** The host has begun it, and it was refused: what it costs all the same is recorded with this reason. */
+  /** The host began the turn, and the gateway refused it: its cost is recorded with this reason. */
   refusal?: GatewayError;
   /** The work is done already, and nothing can refuse it. */
   isDone?: boolean;

@@ -140,7 +140,7 @@ export class SessionTurns {
     };
   }
 
-  /** The host has begun a turn. Returns false if nobody has asked for it: `admitBegun` decides then. */
+  /** The host has begun a turn. Returns false if the client did not ask for it: `admitBegun` decides then. */
   began(id: string): boolean {
     if (this.#running.has(id)) return true;
     const asked = this.#pending.shift();
@@ -167,7 +167,7 @@ export class SessionTurns {
     this.#place(id, turn);
   }
 
-  /** Records a turn that the host has begun and that was refused: it costs something all the same. */
+  /** Records a turn that the host began and the gateway refused, because it costs something nevertheless. */
   async recordRefused(id: string, refusal: GatewayError): Promise<void> {
     this.#place(id, await LiveTurn.admit(this.#asked("", []), this.#gateway, { refusal }));
   }

@@ -52,7 +52,7 @@ export async function relayEmbeddings(
 }
 
 const CACHED: CachedAnswers = {
-  ignored: { user: "tells end users apart, for reports of abuse" },
+  ignored: { user: "identifies the end user, for reports of abuse" },
   ids: [],
   times: [],
 };

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { EventHub, GatewayEvent } from "../../observe/event-hub.ts";
 
-/** The most events that wait for a reader. Further ones are dropped, and the reader is told how many. */
+/** The most events that wait for a reader. Further ones are dropped, and the stream says how many. */
 const MAX_WAITING = 1_000;
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE = ": keep-alive\n\n";
@@ -17,7 +17,7 @@ interface StreamOptions {
   onEnd: () => void;
 }
 
-/** Events as server-sent events. A slow reader loses some and is told how many; nothing waits for it. */
+/** Events as server-sent events. A slow reader loses some, and the stream says how many; nothing waits for it. */
 export function eventStream({
   events,
   clock,

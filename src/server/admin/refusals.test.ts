@@ -72,7 +72,7 @@ describe("choices 10: refused requests are counted", () => {
     expect((await sums("?reason=budget_exhausted")).total).toEqual({ requests: 0, first_at: null, last_at: null });
   });
 
-  test("an admin sees what the client was told last, for each key and reason; others do not", async () => {
+  test("an admin sees the last message to the client, for each key and reason; others do not", async () => {
     const { admin, post } = await started();
     const made = await admin.ask("POST", "/api/keys", { ...asAdmin, body: { name: "k", models: ["none/*"] } });
     const { id, key } = made.json["data"] as { id: string; key: string };

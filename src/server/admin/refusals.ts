@@ -48,7 +48,7 @@ const Example = Type.Object(
     key: Type.String({ description: "`none` without a known key." }),
     project: nullable(Type.String()),
     endpoint: Type.String({ description: "Method and path." }),
-    message: Type.String({ description: "What the client was told." }),
+    message: Type.String({ description: "The message to the client." }),
     at: Type.String(),
   },
   { title: "RefusalExample" },

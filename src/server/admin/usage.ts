@@ -85,14 +85,14 @@ export const showUsage = adminRoute({
     tag: tagField("Only calls with this tag."),
     end_user: endUserField("Only calls of this end user."),
     compare: oneOfField(
-      "`previous`: each group also has its amounts in the period of equal length before. Not by hour or day, which differ.",
+      "`previous` adds to each group its amounts in the preceding period of equal length. Not possible by hour or day.",
       ["previous"],
     ),
   },
   answers: [
     json(
       UsageAnswer,
-      "One row for each group, at most 1,000: times in order, otherwise by cost. A call with two tags is in both groups, and one without an end user in none of those.",
+      "One row for each group, at most 1,000: times in order, otherwise by cost. By tag, a call with two tags is in both groups; by end user, calls without one are left out.",
     ),
   ],
   handle: async ({ query, operator }, { storage, gateway }) => {

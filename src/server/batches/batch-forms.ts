@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { BatchForm } from "../../batches/batch-form.ts";
-import type { EndedLine } from "../../storage/tables/batches.ts";
+import type { EndedLine } from "../../storage/tables/batch-lines.ts";
 
 /** The request of a line. */
 export interface LineRequest {

@@ -75,8 +75,8 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   protected abstract left(): void;
   /** Reports an error of the session to the client. */
   protected abstract tell(why: GatewayError): void;
-  /** Tells the client that the gateway stops. */
-  protected tellDraining(why: GatewayError): void {
+  /** Tells the client that the gateway stops, and how long its turns may take. */
+  protected tellDraining(why: GatewayError, _timeLeftMs: number): void {
     this.tell(why);
   }
 
@@ -142,8 +142,8 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
       this.end(idle(idleMs), NORMAL, { sendsError: false });
   }
 
-  drain(): void {
-    this.end(draining(), GOING_AWAY, { sendsError: false, tell: (why) => this.tellDraining(why) });
+  drain(timeLeftMs: number): void {
+    this.end(draining(), GOING_AWAY, { sendsError: false, tell: (why) => this.tellDraining(why, timeLeftMs) });
   }
 
   endNow(): void {
@@ -211,7 +211,7 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
 
   /**
    * Tells the client why no turn begins any more, and closes the connection when none runs. Clients may crash on an error that
-   * nothing of theirs has caused, so that one is not sent without need.
+   * none of their turns has caused, so that one is not sent without need.
    */
   protected end(
     why: GatewayError,

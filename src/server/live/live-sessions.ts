@@ -17,9 +17,9 @@ export interface LiveSession {
   readonly view: SessionView;
   /** Called about every second. */
   check(nowMs: number): void;
-  /** The gateway stops: no turn begins any more, and the connection is closed when the last one has ended. */
-  drain(): void;
-  /** An operator ends it: the client is told, and the connection is closed, whatever runs. */
+  /** The gateway stops: no turn begins any more, and the connection is closed when the last one has ended, within `timeLeftMs`. */
+  drain(timeLeftMs: number): void;
+  /** An operator ends it: the client gets an error, and the connection is closed even if turns run. */
   endNow(): void;
   /** Closes the connection, whatever runs. */
   close(): void;
@@ -65,8 +65,8 @@ export class LiveSessions {
     return undefined;
   }
 
-  drain(): void {
-    for (const session of [...this.#open]) session.drain();
+  drain(timeLeftMs: number): void {
+    for (const session of [...this.#open]) session.drain(timeLeftMs);
   }
 
   close(): void {

@@ -43,8 +43,6 @@ const PING_MS = 15_000;
  * something.
  */
 const MUTE_MS = 10_000;
-/** What clients are told of the time that is left when the gateway stops. */
-const DRAINING_MS = 30_000;
 
 /**
  * A live connection that is passed on to a host: natively, frame by frame as they came, or translated. Turns are found in what
@@ -271,7 +269,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.#host.send(step.frames);
       // The host is asked later, if at all: the turn is then admitted when it begins.
       if (command.type === "respond" && step.frames.length + step.events.length === 0) this.#turns.withdraw();
-      this.#guard(() => this.#followAndShow(step.events, 0));
+      this.#guard(() => this.#followAll(step.events));
     } catch (thrown) {
       this.#refuse(thrown, command.eventId, command.type === "respond" || isInvalidTurn(command));
     }
@@ -292,7 +290,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
   async #hearRest(first: Promise<void>): Promise<void> {
     this.#isHostBusy = true;
-    // What arrives meanwhile is bounded, because the host must wait.
+    // Frames that arrive in the meantime are bounded, because the host must wait.
     this.#host.pause();
     await first;
     for (let frame = this.#fromHost.shift(); frame !== undefined; frame = this.#fromHost.shift())
@@ -307,7 +305,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     if (!this.#isNative) {
       const { events } = this.#host.carry(codec.decode(frame));
       this.#turns.note(codec.takeNotes());
-      return this.#followAndShow(events, 0);
+      return this.#followAll(events);
     }
     const audioBytes = this.#by.dialect.audioBytesOut(frame);
     const events = audioBytes === undefined ? codec.decode(frame).events : codec.passAudio(audioBytes);
@@ -322,7 +320,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       // The end of the last turn has been passed on.
       this.closeAfterLast();
     };
-    const work = this.#followFrom(events, 0);
+    const work = this.#followAll(events);
     if (work !== undefined) return work.then(passOn);
     passOn();
     return undefined;
@@ -334,44 +332,32 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     if (turn?.refusal === undefined) this.#view.pass(frame, events);
   }
 
-  /** Follows events in order and shows them to the client of a translated session. */
-  #followAndShow(events: readonly LiveEvent[], at: number): Promise<void> | undefined {
+  /** Follows events in order. Returns a promise only if a turn must be admitted or settled first. */
+  #followAll(events: readonly LiveEvent[], at = 0): Promise<void> | undefined {
     for (let index = at; index < events.length; index++) {
       const event = events[index];
       if (event === undefined) continue;
       const work = this.#follow(event);
       if (work !== undefined) {
         return work.then(() => {
-          this.#showNow(event);
-          return this.#followAndShow(events, index + 1);
+          this.#followed(event);
+          return this.#followAll(events, index + 1);
         });
       }
-      this.#showNow(event);
+      this.#followed(event);
     }
     return undefined;
   }
 
-  #showNow(event: LiveEvent): void {
+  /** Shows the event to the client of a translated session. The frame of a native one is passed on afterwards. */
+  #followed(event: LiveEvent): void {
+    if (this.#isNative) {
+      this.#view.inform(event);
+      return;
+    }
     this.#view.show(event);
     this.#view.forget([event]);
     this.closeAfterLast();
-  }
-
-  /** The same for a native session, whose frame is passed on afterwards. */
-  #followFrom(events: readonly LiveEvent[], at: number): Promise<void> | undefined {
-    for (let index = at; index < events.length; index++) {
-      const event = events[index];
-      if (event === undefined) continue;
-      const work = this.#follow(event);
-      if (work !== undefined) {
-        return work.then(() => {
-          this.#view.inform(event);
-          return this.#followFrom(events, index + 1);
-        });
-      }
-      this.#view.inform(event);
-    }
-    return undefined;
   }
 
   #follow(event: LiveEvent): Promise<void> | undefined {
@@ -419,7 +405,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   /** False if the host has no way to end the turn. */
   #cancelAtHost(turnId: string): boolean {
     const { frames, events } = this.#host.carry(this.#host.codec.encode({ type: "cancel", turnId }));
-    this.#guard(() => (this.#isNative ? this.#followFrom(events, 0) : this.#followAndShow(events, 0)));
+    this.#guard(() => this.#followAll(events));
     return frames.length > 0 || events.some(({ type }) => type === "turn-ended");
   }
 
@@ -442,7 +428,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     return undefined;
   }
 
-  /** The session cannot go on: turns in progress end with the error. */
+  /** The session cannot continue: turns in progress end with the error. */
   #lose(error: GatewayError, code: number): void {
     if (this.isClosed) return;
     const shown = this.#host.target.provider.redactError(error);
@@ -479,8 +465,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     for (const frame of this.#by.client.encodeError(why, undefined, this.running === 0)) this.#write(frame);
   }
 
-  protected override tellDraining(): void {
-    for (const frame of this.#by.client.encodeGoingAway(DRAINING_MS)) this.#write(frame);
+  protected override tellDraining(_why: GatewayError, timeLeftMs: number): void {
+    for (const frame of this.#by.client.encodeGoingAway(timeLeftMs)) this.#write(frame);
   }
 
   override check(nowMs: number): void {

@@ -11,7 +11,7 @@ const SETUP_MS = 10_000;
 /** What follows once the client has said what the session is for. */
 interface AwaitedSession {
   begin(first: string, presence: OpeningPresence): Promise<RelayedSession>;
-  /** What the client is told of a refusal. */
+  /** The refusal as the client sees it. */
   refuse(error: GatewayError): { frames: readonly string[]; close: LiveClose };
   /** Counts the session no longer. */
   release(): void;

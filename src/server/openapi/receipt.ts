@@ -99,7 +99,7 @@ export const ReceiptAnswer = Type.Object(
           files: nullable(
             Type.Object(
               { uploaded: Type.Integer({ minimum: 0 }), reused: Type.Integer({ minimum: 0 }) },
-              { description: "Files of the request that were uploaded to the provider before, and that it had." },
+              { description: "Files of the request that the provider still had from an earlier upload." },
             ),
           ),
         }),

@@ -1,7 +1,7 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * What one process asks all others, and their answers. Rows last for a second or two. Processes see by a change counter, which they
+ * Questions that one process asks all others, and their answers. Rows last for a second or two. Processes see by a change counter, which they
  * read anyway, that there is a question. `running_calls` is part of each heartbeat.
  */
 export const questions: Migration = {

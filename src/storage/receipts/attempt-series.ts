@@ -16,7 +16,7 @@ interface AttemptSeries {
   sampled: ReadonlySet<number>;
 }
 
-/** The attempts at one provider in each part of the range, from at most so many of its newest receipts. */
+/** The attempts at one provider in each part of the range, from a bounded number of its newest receipts. */
 export async function selectAttemptSeries(
   storage: Storage,
   provider: string,

@@ -3,17 +3,8 @@ import { type TestDatabases, testDatabases } from "../../../testing/test-databas
 import { system } from "../../base/system.ts";
 import { openStorage } from "../open.ts";
 import type { Storage } from "../storage.ts";
-import {
-  claimLines,
-  countLines,
-  countWaitingLines,
-  endLine,
-  insertBatch,
-  insertLines,
-  NO_LINES,
-  selectFailedBatches,
-  selectOpenBatches,
-} from "./batches.ts";
+import { claimLines, countLines, countWaitingLines, endLine, insertLines, NO_LINES } from "./batch-lines.ts";
+import { insertBatch, selectFailedBatches, selectOpenBatches } from "./batches.ts";
 import { insertObject } from "./objects.ts";
 
 const NOW = 1_700_000_000_000;

@@ -11,15 +11,12 @@ import {
   endLine,
   endWaitingLines,
   freeLines,
-  insertBatch,
   insertLines,
-  leaseBatch,
-  releaseBatches,
   renewLineLeases,
   returnLine,
-  selectOpenBatches,
   sumHeld,
-} from "./batches.ts";
+} from "./batch-lines.ts";
+import { insertBatch, leaseBatch, releaseBatches, selectOpenBatches } from "./batches.ts";
 import { insertObject, type StoredObject } from "./objects.ts";
 
 const NOW = 1_700_000_000_000;

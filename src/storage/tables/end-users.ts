@@ -115,7 +115,7 @@ export async function sumEndUsersByInstance(
   }));
 }
 
-/** Limits of one end user in the place of those of all. */
+/** Limits of one end user that replace the defaults. */
 export interface StoredEndUserLimits {
   level: string;
   /** The id of the key or project; `gateway` for the gateway. */
@@ -182,7 +182,7 @@ function readLimitsRow(row: Readonly<Record<string, unknown>>): StoredEndUserLim
   };
 }
 
-interface EndUserFilter {
+export interface EndUserFilter {
   project?: string | undefined;
   key?: string | undefined;
   /** The beginning of the id. */

@@ -17,7 +17,7 @@ export interface Instance {
   runningCalls: number;
 }
 
-/** What an instance says of itself when it starts. */
+/** What an instance reports about itself when it starts. */
 export type RegisteredInstance = Omit<Instance, "beats" | "runningCalls">;
 
 /**

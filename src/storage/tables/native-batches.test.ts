@@ -5,7 +5,8 @@ import { system } from "../../base/system.ts";
 import { openStorage } from "../open.ts";
 import { sampleReceipt } from "../receipts/receipt.sample.ts";
 import type { Storage } from "../storage.ts";
-import { claimLines, countLines, insertBatch, insertLines, selectOpenBatches, sumHeld } from "./batches.ts";
+import { claimLines, countLines, insertLines, sumHeld } from "./batch-lines.ts";
+import { insertBatch, selectOpenBatches } from "./batches.ts";
 import {
   beginCreation,
   belongsToOther,
@@ -87,7 +88,7 @@ function nativeBatchesContract(databases: TestDatabases): void {
       expect(await leaseNativeBatch(storage, lease("a"), NOW)).toBeUndefined();
     });
 
-    test("a batch that is cancelled or late is due at once, until the provider was told", async () => {
+    test("a batch that is cancelled or late is due at once, until the provider has been asked to cancel it", async () => {
       await changeNativeBatch(storage, ID, { phase: "running", providerId: "x", dueAtMs: NOW + 60_000 });
       expect(await leaseNativeBatch(storage, lease("a"), NOW + 9_999)).toBeUndefined();
       expect(await leaseNativeBatch(storage, lease("a", NOW), NOW + 10_000)).toMatchObject({ providerId: "x" });

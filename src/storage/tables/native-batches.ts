@@ -2,7 +2,8 @@ import type { Receipt } from "../../canon/receipt.ts";
 import { number, optionalText, text } from "../columns.ts";
 import { insertReceipt } from "../receipts/receipts.ts";
 import type { Queries, Storage, StoredRow } from "../storage.ts";
-import type { BatchTerms, LineResult } from "./batches.ts";
+import type { LineResult } from "./batch-lines.ts";
+import type { BatchTerms } from "./batches.ts";
 
 /**
  * `new`: nothing was submitted. `creating`: the provider may have created it. `running`: its id is known. `ended`: every line has ended,
@@ -210,7 +211,7 @@ export async function leaveLines(
   );
 }
 
-/** The same for any lines, at most so many. Returns how many they were. */
+/** The same for any lines, up to a limit. Returns their number. */
 export async function leaveSomeLines(
   queries: Queries,
   batchId: string,

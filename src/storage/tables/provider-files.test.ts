@@ -75,7 +75,7 @@ function providerFilesContract(databases: TestDatabases): void {
       expect(await finish(storage, "next")).toBe(true);
     });
 
-    test("a file that expires too early is uploaded again, and one that is gone is forgotten by its id", async () => {
+    test("a file that expires too early is uploaded again, and a missing one is forgotten by its id", async () => {
       expect(await claim(storage, "a")).toBe(true);
       await finish(storage, "a");
       expect(await claim(storage, "b", NOW, NOW + HOUR)).toBe(false);
@@ -88,7 +88,7 @@ function providerFilesContract(databases: TestDatabases): void {
       expect(await selectProviderFile(storage, PLACE)).toBeUndefined();
     });
 
-    test("what is left of files that were deleted or have expired is given to one sweeper", async () => {
+    test("files that were deleted or have expired go to one sweeper", async () => {
       await claim(storage, "a");
       await finish(storage, "a");
       expect(await left(storage)).toEqual([]);
@@ -102,7 +102,7 @@ function providerFilesContract(databases: TestDatabases): void {
       expect(await selectProviderFile(storage, PLACE)).toBeUndefined();
     });
 
-    test("H21: an upload whose file is deleted meanwhile is left to the sweeper when it is finished", async () => {
+    test("H21: an upload whose file is deleted during it is left to the sweeper", async () => {
       await claim(storage, "a");
       await deleteObject(storage, ID);
       expect(await left(storage)).toEqual([]);

@@ -36,7 +36,7 @@ export async function selectProviderFile(
 }
 
 /**
- * Takes the right to upload a file. False if it is there for longer than `neededUntilMs`, or somebody else has the right. Whoever
+ * Takes the right to upload a file. False if it is there for longer than `neededUntilMs`, or another process has the right. Whoever
  * had it and let the lease expire has lost it.
  */
 export async function claimUpload(
@@ -66,7 +66,7 @@ export async function renewUpload(queries: Queries, uploadId: string, place: Pla
   );
 }
 
-/** False if somebody else has taken over the upload: this one is to be deleted at the provider. */
+/** False if another process has taken over the upload: this file must then be deleted at the provider. */
 export async function finishUpload(
   queries: Queries,
   {

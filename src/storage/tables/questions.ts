@@ -58,7 +58,7 @@ export async function selectQuestions(queries: Queries, after: number): Promise<
   }));
 }
 
-/** Nothing is written if the question is gone, because nobody would read it. */
+/** Nothing is written if the question was removed, because no process would read the answer. */
 export async function insertAnswer(
   queries: Queries,
   { question, instance, answer }: { question: number; instance: string; answer: string },

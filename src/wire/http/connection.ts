@@ -137,7 +137,7 @@ export class Connection {
     }
   }
 
-  /** Sends a request while it is read, no faster than the host takes it. Ends early if nothing more is to be sent. */
+  /** Sends a request while it is read, no faster than the host takes it. Ends early if nothing more will be sent. */
   async feed(chunks: AsyncIterable<Uint8Array>): Promise<void> {
     this.#isFeeding = true;
     for await (const chunk of chunks) {

@@ -74,7 +74,7 @@ const transcriptIn = (client: LiveTester, name: "inputTranscription" | "outputTr
   client.events.map((event) => String((content(event)[name] as JsonObject | undefined)?.text ?? "")).join("");
 
 describe("the Live host", () => {
-  test("a text is answered aloud in binary frames, and usage is told by modality", async () => {
+  test("a text is answered aloud in binary frames, and usage is reported by modality", async () => {
     const client = open({ outputAudioTranscription: {} });
     const end = await ask(client, "Hello there");
     expect(client.events[0]).toEqual({ setupComplete: {} });

@@ -42,7 +42,7 @@ export class ClientSecrets {
     return { value, expires_at: expiresAt, session: showSession(settings, facts) };
   }
 
-  /** What a secret opens; undefined if it is none, or has expired. */
+  /** What a secret opens; undefined if it is unknown or has expired. */
   find(value: string): Secret | undefined {
     const secret = this.#secrets.get(value);
     return secret !== undefined && secret.expiresAt * 1_000 > this.#nowMs() ? secret : undefined;

@@ -14,7 +14,7 @@ import {
 import { invalid } from "../text/errors.ts";
 import { type AudioFormat, readFormat } from "./audio-format.ts";
 
-/** How the host notices turns; null where the client says so itself. */
+/** How the host detects turns; null if the client reports them itself. */
 export interface TurnDetection {
   shown: JsonObject;
   threshold: number;

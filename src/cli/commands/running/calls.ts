@@ -63,7 +63,7 @@ const stop = defineVerb({
     if (!id) throw new UsageError("Missing id of a call. Run `trivium calls list` to find it.");
     const stopped = await (await connectAdmin(values)).change("POST", `/api/calls/${encodeURIComponent(id)}/stop`);
     if (values.json) printJson(stopped);
-    else console.log(`Stopped ${id}. Its receipt shows what it has cost.`);
+    else console.log(`Stopped ${id}. Its receipt shows its cost.`);
     return EXIT.ok;
   },
 });

@@ -3,7 +3,7 @@ import type { CachedAnswers } from "../../answer/cached-answers.ts";
 import { isAdvisor } from "../advisor.ts";
 
 export const cachedAnswers: CachedAnswers = {
-  ignored: { metadata: "tells end users apart, for reports of abuse" },
+  ignored: { metadata: "identifies the end user, for reports of abuse" },
   asksOthers: (body: JsonObject) =>
     body["mcp_servers"] != null ||
     body["container"] != null ||

@@ -2,7 +2,7 @@ import { lastDays, summariseUsage } from "../../../ledger/queries.ts";
 import { sumRefusals } from "../../../storage/tables/refusals.ts";
 import type { ServerContext } from "../../routed-request.ts";
 
-/** What became of a key's requests in the last 24 hours. */
+/** The results of a key's requests in the last 24 hours. */
 export async function lastDayOf(keyId: string, { storage, gateway }: Pick<ServerContext, "storage" | "gateway">) {
   const { sinceMs, untilMs } = lastDays(1, gateway.clock.wallMs());
   const [sum] = await summariseUsage(storage, { by: [], keyId, sinceMs, untilMs });

@@ -12,7 +12,7 @@ export const KEY_LIST_FIELDS = {
   text: textField("Only keys whose name, id, project, last characters or tags contain this, ignoring case."),
   state: oneOfField("Only keys in this state.", KEY_STATES),
   near_budget: oneOfField(
-    "Only keys that have used 80 % of one of their budgets or will exceed it before its end, or only others.",
+    `Only keys that have used ${NEAR_PERCENT}% of one of their budgets or will exceed it before its end, or only others.`,
     ["true", "false"],
   ),
   sort: oneOfField(

@@ -17,7 +17,7 @@ export const showLoginWays = openRoute({
   path: "/api/session/ways",
   id: "showLoginWays",
   summary: "Show how operators can log in: with a secret, and at an issuer if one is configured.",
-  answers: [json(LoginWaysAnswer, "The ways, and why one is not available.")],
+  answers: [json(LoginWaysAnswer, "The ways to log in, and why one is not available.")],
   handle: async (_call, _context, { oidc }) => ({ data: { secret: true, oidc: (await oidc.condition()) ?? null } }),
 });
 
@@ -40,7 +40,7 @@ export const finishOidc = openRoute({
   method: "GET",
   path: "/api/session/oidc/callback",
   id: "finishOidcLogin",
-  summary: "Where the issuer returns to.",
+  summary: "The address to which the issuer sends the browser back.",
   // Issuers add parameters of their own.
   ignoresUnknownParameters: true,
   answers: [{ status: 303, description: "To the console, with the cookie of a session." }],

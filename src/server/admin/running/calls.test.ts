@@ -124,7 +124,7 @@ describe("decision 0129: a call can be stopped wherever it waits", () => {
     expect(admin.gateway.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("a call whose client has left is stopped too, and its outcome stays that of the client", async () => {
+  test("a call whose client has left is stopped too, and its outcome stays client_gone", async () => {
     const admin = await start();
     const { clock, upstream } = admin.gateway;
     upstream.play(upstream.stream(0, whole.chat.slice(0, 200), LONG_MS, whole.chat.slice(200)));
@@ -139,7 +139,7 @@ describe("decision 0129: a call can be stopped wherever it waits", () => {
     expect(await receiptOf(admin, call?.id ?? "")).toMatchObject({ outcome: "client_gone", stopped_by: null });
   });
 
-  test("twice is as once", async () => {
+  test("stopping twice has the same effect as once", async () => {
     const admin = await start();
     const { clock, upstream } = admin.gateway;
     upstream.play(upstream.stream(LONG_MS, whole.chat));

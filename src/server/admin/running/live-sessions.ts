@@ -50,7 +50,7 @@ export const endLiveSession = adminRoute({
   path: "/api/live_sessions/{id}/end",
   id: "endLiveSession",
   summary:
-    "End a live connection, whichever process serves it. Its client is told, and turns in progress end and are billed.",
+    "End a live connection, whichever process serves it. Its client gets an error, and turns in progress end and are billed.",
   roles: ["admin", "project"],
   answers: [json(Type.Object({ data: SessionItem }, { title: "SessionAnswer" }), "The connection as it was.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }, { questions }) => {

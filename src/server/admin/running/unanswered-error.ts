@@ -3,7 +3,7 @@ import type { Gathered } from "../../../instances/questions.ts";
 
 const RETRY_SECONDS = 2;
 
-/** What is not here may be in a process that did not answer. Undefined if all have answered. */
+/** A call that was not found may be in a process that did not answer. Undefined if all have answered. */
 export function unansweredError(
   { unanswered, problem }: Gathered<unknown>,
   therefore: string,

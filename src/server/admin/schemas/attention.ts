@@ -46,9 +46,9 @@ const BudgetUsed = Type.Object({
 const UnpricedSpend = Type.Object({
   kind: Type.Literal("unpriced"),
   ...finding,
-  names: Type.Array(Type.String(), { description: "What has no known price, latest first; at most five." }),
+  names: Type.Array(Type.String(), { description: "What has no known price: at most five names, latest first." }),
   more: Type.Integer({ description: "How many names are not listed; at least this many." }),
-  model: Type.String({ description: "Of the last call, as are the next three." }),
+  model: Type.String({ description: "Of the last call, like the next three fields." }),
   provider: Type.String(),
   key: Type.String(),
   receipt: Type.String(),

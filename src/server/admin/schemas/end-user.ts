@@ -8,7 +8,7 @@ const Name = Type.String({ minLength: 1, maxLength: 100 });
 
 const EndUser = Type.Object(
   {
-    id: Type.String({ description: "As requests name it." }),
+    id: Type.String({ description: "The id that requests use." }),
     spent_nano_usd: SpentMoney,
     requests: Type.Integer({ description: "Calls of the current UTC day." }),
     tokens: Type.Integer({ description: "Tokens of the current UTC day." }),
@@ -22,18 +22,18 @@ const EndUser = Type.Object(
         tokens: Type.Integer(),
         last_used_at: Timestamp,
       }),
-      { description: "The keys that it was named with." },
+      { description: "The keys whose requests named it." },
     ),
     limits: Type.Array(
       Type.Object({
         project: nullable(Type.String()),
         key: nullable(Type.String()),
         limits: Type.Record(Type.String(), nullable(Type.Number()), {
-          description: "null: the limit of all is lifted.",
+          description: "`null` removes the default limit.",
         }),
         changed_at: Timestamp,
       }),
-      { description: "Its own limits, which take the place of those that `end_users` of the key or project has." },
+      { description: "Its own limits, which replace the defaults in `end_users` of the key or project." },
     ),
   },
   { title: "EndUser" },
@@ -47,7 +47,8 @@ export const EndUserLimitsBody = Type.Object(
     project: Type.Optional(Name),
     key: Type.Optional(Name),
     limits: Type.Record(Type.String(), nullable(Type.Number()), {
-      description: "Limits in the place of those of all end users. null lifts one; those that are not named stay.",
+      description:
+        "Limits that replace the defaults for end users. `null` removes a default limit; limits that are not named stay.",
     }),
   },
   { title: "EndUserLimits" },

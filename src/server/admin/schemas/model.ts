@@ -11,7 +11,7 @@ const Price = Type.Object(
     unit: Type.String(),
     more: Type.Boolean({ description: "Other prices apply to some calls, such as long ones." }),
     origin: OriginName,
-    source: nullable(Type.String({ description: "The list that the catalogue has it from." })),
+    source: nullable(Type.String({ description: "The list that the price comes from." })),
     as_of: nullable(Type.String({ description: "The day of that list." })),
     days: nullable(Type.Integer({ description: "Its age; null if the day is unknown, as for configured prices." })),
   },

@@ -9,7 +9,7 @@ const State = Type.Enum(["closed", "half_open", "open"]);
 
 /** What the process that answers has seen. */
 const seen = {
-  since: nullable(Type.String({ description: "When this state began; null if it is that of the start." })),
+  since: nullable(Type.String({ description: "When this state began; null if it has not changed since the start." })),
   until: nullable(Type.String({ description: "When a call may try it again, if it is out of use." })),
   last_error: nullable(LastError),
   last_success_at: nullable(Timestamp),
@@ -79,14 +79,14 @@ export const ProvidersAnswer = Type.Object(
     data: Type.Array(ProviderHealth),
     health_of: Type.String({
       description:
-        "The instance whose memory has the states, errors and limits. Others share their breakers, and have their own errors and limits.",
+        "The instance that reports the states, errors and limits. Instances share breakers; errors and limits are each instance's own.",
     }),
     measured: Type.Object(
       {
         from: Type.String({ description: "Later than the window's start if it has more than 10,000 receipts." }),
         to: Timestamp,
       },
-      { description: "The range of the receipts that `measured` sums, those of all instances." },
+      { description: "The time range of `measured`, which covers all instances." },
     ),
   },
   { title: "ProviderList" },
@@ -102,7 +102,8 @@ export const ProviderHistoryAnswer = dataAnswer(
     to: Timestamp,
     every_ms: Type.Integer(),
     most_receipts: Type.Integer({
-      description: "Of a sampled interval, only so many of its newest receipts are read.",
+      description:
+        "At most this many receipts are read of an interval, the newest ones; such an interval is `sampled`.",
     }),
     series: Type.Array(Type.Object({ at: Timestamp, sampled: Type.Boolean(), measured: MeasuredCalls }), {
       description: "In order, without gaps.",

@@ -55,7 +55,7 @@ export const OpenSession = Type.Object({
   address: nullable(Type.String()),
   created_at: Timestamp,
   used_at: Timestamp,
-  expires_at: Type.String({ description: "When it ends if it is not used meanwhile." }),
+  expires_at: Type.String({ description: "When it ends if it is not used until then." }),
 });
 
 export type LoginWays = Static<typeof LoginWaysAnswer>["data"];

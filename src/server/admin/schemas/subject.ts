@@ -4,7 +4,7 @@ import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { Timestamp } from "./answers.ts";
 
 const Named = {
-  id: Type.String({ description: "In the place of a key's id, in receipts and in usage." }),
+  id: Type.String({ description: "Replaces a key's id in receipts and usage." }),
   issuer: Type.String(),
   subject: Type.String({ description: "The `sub` claim." }),
 };
