@@ -254,6 +254,7 @@ guardrails: []
       ["anthropic", undefined, undefined],
     ]);
     expect(config.keys.map(({ name }) => name)).toEqual(["litellm-master"]);
+    expect(config.keys[0]?.answerCache).toEqual({ ttlSeconds: 600, maxMb: 100 });
     expect(config.limits).toEqual({ budgetUsdPerMonth: 100 });
     const left = notesOf(draft.left);
     expect(left["general_settings.database_url"]).toContain("virtual keys");
@@ -264,6 +265,31 @@ guardrails: []
       "datadog: send traces and metrics over OTLP: docs/recipes/datadog.md",
     );
     expect(left["guardrails"]).toBeDefined();
+  });
+
+  test.each([
+    ["ttl: 3600, type: redis, host: h, password: a-secret", true, 3600, undefined],
+    ["ttl: 0.2", true, 1, undefined],
+    ["ttl: 99999999", true, 2_592_000, undefined],
+    ["type: redis-semantic", true, undefined, "only equal requests"],
+    ["mode: default_off", true, undefined, "calls that ask for it"],
+    ["ttl: 60", false, undefined, "is off"],
+  ])("a cache with %s", (params, isOn, ttlSeconds, note) => {
+    const draft = litellm(`
+general_settings: { master_key: os.environ/LITELLM_MASTER_KEY }
+litellm_settings: { cache: ${isOn}, cache_params: { ${params} } }
+`);
+    expect(checked(draft).keys[0]?.answerCache?.ttlSeconds).toBe(ttlSeconds);
+    const left = notesOf(draft.left);
+    if (note === undefined) expect(notesOf(draft.approximated)["litellm_settings.cache"]).toContain("keys[0].cache");
+    else expect(left["litellm_settings.cache"]).toContain(note);
+    expect(left["litellm_settings.cache_params.host"] !== undefined).toBe(params.includes("host"));
+    expect(JSON.stringify(draft.left)).not.toContain("a-secret");
+  });
+
+  test("a cache needs a key that is taken over", () => {
+    const draft = litellm("litellm_settings: { cache: true }");
+    expect(notesOf(draft.left)["litellm_settings.cache"]).toContain("set cache of keys or projects");
   });
 
   test("two names for one model of the catalogue get two ids, and both have its price", () => {
