@@ -208,6 +208,10 @@ function readDeployment(draft: ImportDraft, entry: unknown, place: Place): void 
     return;
   }
   const { target, model } = found;
+  if (model === "") {
+    draft.leave(path, `${written} names no model`);
+    return;
+  }
   const fields = providerFields(draft, params, target, place);
   if (fields === undefined) return;
   const provider = draft.provider(fields);
@@ -500,7 +504,7 @@ const LEFT_MODULE: Readonly<Record<string, string>> = {
 function readModule(draft: ImportDraft, module: JsonObject | undefined, routing: Writable): void {
   for (const [name, value] of Object.entries(module ?? {})) {
     const path = `litellm_settings.${name}`;
-    if (/^(callbacks|success_callback|failure_callback|service_callback)$/.test(name)) {
+    if (/^(callbacks|success_callback|failure_callback|service_callbacks?)$/.test(name)) {
       const all = Array.isArray(value) ? value : [value];
       for (const callback of all)
         draft.leave(path, `${String(callback)}: ${entryOf(RECIPES, String(callback)) ?? "has no counterpart"}`);
@@ -517,7 +521,7 @@ function readModule(draft: ImportDraft, module: JsonObject | undefined, routing:
   }
 }
 
-/** What LiteLLM keeps responses for if its file does not say it, and what its cache may grow to here. */
+/** Where the file names no time, and the size that it never names. */
 const CACHE_DEFAULTS = { ttl_seconds: 600, max_mb: 100 };
 
 /** LiteLLM caches for every key of its database; here it is a setting of keys, of which only the master key is taken over. */

@@ -314,6 +314,7 @@ model_list:
           { model_name: "a b", litellm_params: { model: "openai/gpt-4o", api_key: "two words" } },
           { model_name: "z", litellm_params: { model: "constructor/x" }, model_info: { mode: "toString" } },
           { model_name: "x y", litellm_params: { model: "groq/llama$x", api_key: DOLLARS } },
+          { model_name: "dall-e-2", litellm_params: { model: "azure/", api_base: "https://one.openai.azure.com/" } },
         ],
         constructor: 1,
         router_settings: { routing_strategy: "constructor", model_group_alias: { a: 7 } },
@@ -323,6 +324,7 @@ model_list:
       () => false,
     );
     expect(notesOf(draft.left)["model_list[3].litellm_params.api_key"]).toContain("is not a valid key");
+    expect(notesOf(draft.left)["model_list[6]"]).toBe("azure/ names no model");
     const config = checked(draft);
     expect(config.providers?.[0]?.apiKey?.reveal()).toBe(DOLLARS);
     expect(config.models[0]).toMatchObject({ id: "litellm/x-y", offers: [{ model: "llama$x" }] });
