@@ -268,6 +268,16 @@ describe("choices 9, H23: limits of end users that several processes share", () 
     expect(world.broken).toEqual([]);
   });
 
+  test("the first call of an end user waits for the ledger and the source, not for the pace of messages", async () => {
+    const world = new World({ requestsPerDay: 100, budgetUsdPerDay: 5 });
+    for (let count = 0; count < 3; count++) await world.start();
+    await world.clock.pass(1_000);
+    const sinceMs = world.clock.nowMs();
+    expect(await world.clock.until(world.call(world.processes[0] as Process, "ann", 10, 10))).toBe(true);
+    // Two reads of the ledger at 3 ms, and two messages at 4 ms, with a pause before each.
+    expect(world.clock.nowMs() - sinceMs).toBeLessThan(22);
+  });
+
   test("without the source, an end user who comes into memory gets an equal share of what is left", async () => {
     const world = new World({ requestsPerDay: 100 });
     for (let count = 0; count < 3; count++) await world.start();
