@@ -255,6 +255,34 @@ test("decision 0129: the command line lists and stops calls in flight", async ()
   await Promise.all(streams);
 }, 60_000);
 
+test("decision 0129: the command line lists and ends live connections", async () => {
+  const gateway = await startTestGateway({ config: { simulator: true } });
+  cleanUps.push(() => gateway.stop());
+  const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/v1/responses`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  const closed = Promise.withResolvers<number>();
+  const completed = Promise.withResolvers<void>();
+  socket.onclose = ({ code }) => closed.resolve(code);
+  socket.onmessage = ({ data }) => String(data).includes('"response.completed"') && completed.resolve();
+  socket.onopen = () =>
+    socket.send(JSON.stringify({ type: "response.create", model: "sim/standard", store: false, input: "Hello" }));
+  await completed.promise;
+  const { data } = JSON.parse((await cli(gateway.adminUrl, "live", "list", "--json")).out) as Listed;
+  const id = data[0]?.id ?? "";
+  const listed = await cli(gateway.adminUrl, "live");
+  expect([listed.code, listed.err]).toEqual([0, ""]);
+  expect(listed.out).toMatch(/^id +opened_at +protocol +turns +running/);
+  expect(listed.out).toMatch(new RegExp(`\n${id} +\\S+ +responses +1 +0 +default `));
+  expect((await cli(gateway.adminUrl, "live", "list", "--project", "other")).out.trim().split("\n")).toHaveLength(1);
+  expect(await cli(gateway.adminUrl, "live", "end", id)).toMatchObject({
+    code: 0,
+    out: `Ended ${id}. Receipts with this session_id show what its turns have cost.\n`,
+  });
+  expect(await closed.promise).toBe(1008);
+  expect((await cli(gateway.adminUrl, "live", "end", id)).err).toContain("There is no live connection");
+}, 60_000);
+
 const hasRedis = programsPresent("calls of several instances", "redis-server") && postgresServer !== undefined;
 
 describe.skipIf(!hasRedis)("decision 0129: two instances on PostgreSQL", () => {

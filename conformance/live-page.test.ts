@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 test("every block of docs/live.md is run here", () => {
-  expect(page.counts()).toEqual({ ts: 3, sh: 1, python: 2, json: 1, yaml: 1 });
+  expect(page.counts()).toEqual({ ts: 3, sh: 1, python: 3, json: 1, yaml: 1 });
 });
 
 test("docs/live.md: OpenAI's SDK creates a response and continues it", async () => {
@@ -62,21 +62,53 @@ const pythonWith = (modules: string): string | undefined =>
     (one) => Bun.which(one) !== null && Bun.spawnSync([one, "-c", `import ${modules}`], { stderr: "ignore" }).success,
   );
 
-for (const [name, words, modules, last, reader] of [
-  ["openai", "client.realtime.connect", "openai, websockets", "completed True rcp_", () => folder],
-  ["google-genai", "client.aio.live.connect", "google.genai, websockets", "completed True", () => behindTls],
+/** Each example, as it is and with a model of the other protocol, which the gateway translates. */
+for (const [name, words, modules, last, reader, model, other] of [
+  [
+    "openai",
+    "client.realtime.connect",
+    "openai, websockets",
+    "completed True rcp_",
+    () => folder,
+    "sim/realtime",
+    "sim/live",
+  ],
+  [
+    "google-genai",
+    "client.aio.live.connect",
+    "google.genai, websockets",
+    "completed True",
+    () => behindTls,
+    "sim/live",
+    "sim/realtime",
+  ],
 ] as const) {
   const python = pythonWith(modules);
   const isThere = isOptional(python !== undefined, `Python example of live.md: ${name} is not installed`);
-  test.skipIf(!isThere)(
-    `docs/live.md: the Python SDK ${name} has a spoken turn`,
-    async () => {
-      const printed = await reader().run([python ?? "", "-c", page.one("python", words)]);
-      expect(printed.trim().split("\n")).toEqual([ANSWER, last]);
-    },
-    60_000,
-  );
+  for (const called of [model, other]) {
+    test.skipIf(!isThere)(
+      `docs/live.md: the Python SDK ${name} has a spoken turn with ${called}`,
+      async () => {
+        const example = page.one("python", words);
+        expect(example).toContain(model);
+        const printed = await reader().run([python ?? "", "-c", example.replaceAll(model, called)]);
+        expect(printed.trim().split("\n")).toEqual([ANSWER, last]);
+      },
+      60_000,
+    );
+  }
 }
+
+const pythonOpenAi = pythonWith("openai.types.responses.responses_client_event, websockets");
+const hasResponses = isOptional(pythonOpenAi !== undefined, "Python example of live.md: openai has no WebSocket");
+test.skipIf(!hasResponses)(
+  "docs/live.md: the Python SDK openai creates a response and continues it",
+  async () => {
+    const printed = await folder.run([pythonOpenAi ?? "", "-c", page.one("python", "client.responses.connect")]);
+    expect(printed.trim()).toBe("completed rcp_\ncompleted rcp_");
+  },
+  60_000,
+);
 
 test("docs/live.md: the error event is as shown", () => {
   const shown = JSON.parse(page.one("json", "error")) as object;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { isObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { ModelFacts } from "../src/catalogue/model.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { type AnswerCircumstances, answerDigest } from "../src/relay/cached/answer-digest.ts";
 import { DEFAULT_ROUTING } from "../src/routing/call-routing.ts";
@@ -8,6 +9,15 @@ import { sampleRequests } from "../testing/sample-requests.ts";
 import { REQUEST_SCHEMAS } from "./field-outcomes.ts";
 import { membersOf } from "./schema-paths.ts";
 
+const MODEL: ModelFacts = {
+  id: "acme/one",
+  displayName: "One",
+  inputModalities: ["text"],
+  outputModalities: ["text"],
+  reasoning: false,
+  kind: "text",
+  pricings: {},
+};
 const CIRCUMSTANCES: AnswerCircumstances = {
   project: "default",
   key: undefined,
@@ -16,7 +26,7 @@ const CIRCUMSTANCES: AnswerCircumstances = {
   strict: false,
   options: undefined,
   stream: false,
-  model: "acme/one",
+  model: MODEL,
   calledAs: "acme/one",
   offers: [{ provider: "acme", upstreamModel: "one", pricings: {} }],
   fallback: undefined,
@@ -79,7 +89,11 @@ describe("decision 0128: every field that can change a response causes a miss", 
     ["strictness", { strict: true }],
     ["options", { options: { betas: ["x"] } }],
     ["stream", { stream: true }],
-    ["model", { model: "acme/two" }],
+    ["model", { model: { ...MODEL, id: "acme/two" } }],
+    ["output limit of the model", { model: { ...MODEL, maxOutputTokens: 100 } }],
+    ["context of the model", { model: { ...MODEL, contextLength: 100 } }],
+    ["reasoning of the model", { model: { ...MODEL, reasoning: true } }],
+    ["traits of the model", { model: { ...MODEL, traits: { noSampling: true } as never } }],
     ["name of the model", { calledAs: "one" }],
     ["offers", { offers: [{ provider: "acme", upstreamModel: "two", pricings: {} }] }],
     [
@@ -94,8 +108,9 @@ describe("decision 0128: every field that can change a response causes a miss", 
     expect(answerDigest(text, {}, { ...CIRCUMSTANCES, ...change })).not.toBe(answerDigest(text, {}, CIRCUMSTANCES));
   });
 
-  test("prices do not", () => {
+  test("prices and descriptions do not", () => {
     const offers = [{ provider: "acme", upstreamModel: "one", pricings: { prompt: [] }, weight: 2 }];
-    expect(answerDigest("{}", {}, { ...CIRCUMSTANCES, offers })).toBe(answerDigest("{}", {}, CIRCUMSTANCES));
+    const model = { ...MODEL, displayName: "The One", pricings: { prompt: [] } };
+    expect(answerDigest("{}", {}, { ...CIRCUMSTANCES, model, offers })).toBe(answerDigest("{}", {}, CIRCUMSTANCES));
   });
 });

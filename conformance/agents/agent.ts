@@ -16,6 +16,8 @@ export interface Agent {
   home(task: Task): Readonly<Record<string, object>>;
   /** It has no tools that the simulated model could call, so it only converses. */
   talksOnly?: true;
+  /** Every call must be a turn of a live connection; otherwise none may be one. */
+  usesWebSockets?: boolean;
   /** Models that it lets call tools in parallel; the vendor's own and one of each other wire, unless there are others. */
   parallelModels?: readonly string[];
   /** Cases besides the common task. */

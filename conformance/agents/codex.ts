@@ -58,6 +58,7 @@ export const codex = (version: string, { supportsWebSockets = false } = {}): Age
   package: { from: "npm", name: "@openai/codex", version, program: "codex" },
   vendorModel: "gpt-5.5",
   native: "responses",
+  usesWebSockets: supportsWebSockets,
   // For an unknown model name, older releases request one call at a time.
   parallelModels: ["gpt-5.5", ...Object.values(ALIASES_BY_WIRE)],
   arguments: (given) => ["exec", ...options, ...settings(given, supportsWebSockets), ...given.options, "-"],

@@ -98,7 +98,12 @@ async function work(agent: Agent, program: string, model: string, { turns, whole
     allAfter[field] - all[field] - (titlesAfter[field] - titled[field]);
   expectThat(ledger("calls") >= fewestCalls, `the ledger has ${ledger("calls")} calls`);
   const mayFail = turns.some(({ fails }) => fails);
-  const streamed = (await harness.calls()).slice(callsBefore).filter(({ stream }) => stream);
+  const made = (await harness.calls()).slice(callsBefore);
+  const streamed = made.filter(({ stream }) => stream);
+  const liveTurns = made.filter(({ session_id }) => session_id !== null).length;
+  // After a few failures Codex continues over HTTP.
+  const isLive = uncounted ? liveTurns > 0 : liveTurns === made.length;
+  expectThat(agent.usesWebSockets ? isLive : liveTurns === 0, `${liveTurns} of ${made.length} calls are live turns`);
   expectThat(whole === true || streamed.length > 0, "the ledger has no streamed call");
   expectThat(mayFail || ledger("failures") === 0, `the ledger has ${ledger("failures")} failures`);
   for (const side of uncounted ? [] : (["input", "output"] as const)) {

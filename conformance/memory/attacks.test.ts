@@ -324,6 +324,15 @@ describe("tools that a request names outside its tool list are billable too", ()
     expect([given.status, sent]).toEqual([400, 0]);
   });
 
+  // Alibaba Cloud's own fields for tools that it runs.
+  test.each(["enable_search", "enable_code_interpreter"])("%s at qwen", async (field) => {
+    const body = chat({ model: "test/chat", [field]: true });
+    const { given, sent } = await ask("/v1/chat/completions", body, plain("chat"));
+    expect([given.status, sent]).toEqual([400, 0]);
+    const off = await ask("/v1/chat/completions", { ...body, [field]: false }, plain("chat"));
+    expect([off.given.status, off.sent]).toEqual([200, 1]);
+  });
+
   // Groq's own field for tools that it runs.
   test("compound_custom at groq", async () => {
     const body = chat({ model: "test/groq", compound_custom: { tools: { enabled_tools: ["web_search"] } } });

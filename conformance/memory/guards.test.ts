@@ -120,6 +120,8 @@ describe("decision 0123: streams are held back by a window", () => {
     expect(first?.ms).toBeGreaterThan(200);
     expect(first?.ms).toBeLessThan(600);
     expect(chunks.length).toBeGreaterThan(10);
+    // The end comes with that of the provider.
+    expect(chunks.at(-1)?.ms).toBe(1_000);
   });
 
   test("unchanged events keep their bytes", async () => {

@@ -108,6 +108,22 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     expect(await harness.receipts()).toHaveLength(1);
   });
 
+  test("a turn of a key with capture keeps the event that began it, and the words of the response", async () => {
+    const harness = await startHarness();
+    const { key } = await makeKey(harness, { capture: true });
+    const { client, host } = await openSession(harness, PATH, { key });
+    await beginTurn(harness, client);
+    host.say(realtime.text("resp_1", " so."), realtime.done("resp_1"));
+    await client.hears("response.done");
+    const [receipt] = await harness.receipts();
+    await harness.clock.until(harness.gateway.captures.close());
+    const kept = await harness.gateway.captures.read(receipt?.id ?? "");
+    expect(kept?.bodies).toMatchObject({
+      client_request: { text: '{"type":"response.create","event_id":"ask_resp_1"}' },
+      client_answer: { text: "It is so." },
+    });
+  });
+
   test("a turn that the host begins by itself is admitted as well", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);

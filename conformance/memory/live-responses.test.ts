@@ -197,6 +197,22 @@ describe("decision 0115: Responses over a WebSocket", () => {
     expect(client.closed).toBeUndefined();
   });
 
+  test("input for a turn in progress comes back, and the turn goes on", async () => {
+    const [begun = "", rest = ""] = stream("responses").split(/(?=event: response.output_text.done)/);
+    harness.upstream.play(harness.upstream.stream(begun, 1_000, rest));
+    const client = await harness.openLive();
+    client.say(create({ stream_id: "a" }));
+    const id = stringAt(responseOf(await client.hears("response.created")), "id");
+    client.say({ type: "response.steer", previous_response_id: id, input: "And briefly." });
+    expect(await client.hears("response.steer.failed")).toMatchObject({
+      stream_id: "a",
+      error: { type: "invalid_request_error", code: "steering_not_supported" },
+      steer: { previous_response_id: id, input: "And briefly." },
+    });
+    expect(textOf(await client.hears("response.completed"))).toBe("It is so.");
+    expect((await harness.receipts()).map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([COST_NANO_USD]);
+  });
+
   test("a binary frame is an error, and the connection stays open", async () => {
     const client = await harness.openLive();
     client.sayBytes(new Uint8Array(4));

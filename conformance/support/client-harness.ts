@@ -96,6 +96,7 @@ interface LedgerCall {
   outcome: string;
   stream: boolean;
   dialect: { client: string };
+  session_id: string | null;
 }
 
 interface UsageRow extends Pick<LedgerSum, "calls" | "failures"> {

@@ -166,7 +166,10 @@ class LeasedShare implements Share {
       kind: measure !== undefined ? "budget" : SLOTS.has(limit) ? "slots" : "rate",
       limit: amountOf(limit, value),
       inUse: (nowMs) => account.inUse(limit, nowMs, momentOf()),
-      ...(measure !== undefined && { reserved: () => account.meter.reservedOf(measure) }),
+      ...(measure !== undefined && {
+        reserved: () => account.meter.reservedOf(measure),
+        spentByOthers: () => account.meter.learnt(measure, momentOf()),
+      }),
       ...(this.#isPassing && { isPassing: true }),
     });
   }

@@ -130,6 +130,11 @@ export class SpendMeter {
     return measure === "tokens" ? sum.tokens - sum.learntTokens : sum.nanoUsd - sum.learnt;
   }
 
+  /** What it read from the ledger: the spending of others. */
+  learnt(measure: Measure, nowMs: number): number {
+    return this.spent(measure, nowMs) - this.own(measure, nowMs);
+  }
+
   #isWithin(ms: number): boolean {
     return ms >= this.#fromMs && ms < this.#untilMs;
   }

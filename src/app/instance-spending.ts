@@ -30,17 +30,19 @@ const PARTS: Readonly<Partial<Record<SharedWindow["level"], "model" | "tags">>> 
 
 /** The spending of each instance, from the receipts that it has written. */
 export function instanceSpending({ storage, recover }: InstanceSpendingOptions): SpentByInstance {
-  /** One query for all windows of the same period and kind. */
-  async function sums(windows: readonly string[], instances: readonly string[], startedMs = 0) {
+  /** One query for all windows of the same period and kind, all at once: calls may wait for them. */
+  async function sums(windows: readonly string[], one?: { instance: string; startedMs: number }) {
     const found = new Map<string, Map<string, number>>();
-    const makers = await selectMakers(storage);
+    const [makers, known] = await Promise.all([selectMakers(storage), one ? [] : selectInstances(storage)]);
+    const instances = one ? [one.instance] : known.map(({ id }) => id);
+    const startedMs = one?.startedMs ?? 0;
     const budgets = windows.flatMap((name) => {
       const shared = readBudgetName(name);
       return shared === undefined ? [] : [{ name, shared }];
     });
     const groupOf = ({ shared }: Budget) =>
       `${shared.sinceMs} ${shared.untilMs} ${PARTS[shared.level] ?? shared.level === "end_user"}`;
-    for (const group of Map.groupBy(budgets, groupOf).values()) {
+    const add = async (group: readonly Budget[]): Promise<void> => {
       const { sinceMs, untilMs, level } = group[0]?.shared ?? { sinceMs: 0, untilMs: 0, level: "gateway" };
       if (level === "end_user") await addEndUsers(group, found, makers, instances);
       else {
@@ -52,7 +54,8 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
         });
         for (const { name, shared } of group) found.set(name, sumOf(rows, shared, makers));
       }
-    }
+    };
+    await Promise.all([...Map.groupBy(budgets, groupOf).values()].map(add));
     return found;
   }
 
@@ -107,13 +110,12 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
 
   return {
     ofWindows: async (windows) => {
-      const instances = (await selectInstances(storage)).map(({ id }) => id);
-      const found = await sums(windows, instances);
+      const found = await sums(windows);
       return new Map([...found].map(([name, spent]) => [name, Object.fromEntries(spent)]));
     },
     ofDead: async (instance, windows) => {
       await recover();
-      const found = await sums(windows, [instance], startOf(instance));
+      const found = await sums(windows, { instance, startedMs: startOf(instance) });
       return new Map([...found].map(([name, spent]) => [name, spent.get(instance) ?? 0]));
     },
   };

@@ -137,6 +137,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("calls", "list | stop ID", "list and stop the calls in flight of all processes", () =>
         import("./commands/running/calls.ts").then(({ calls }) => calls),
       ),
+      list("live", "list | end ID", "list and end the open live connections of all processes", () =>
+        import("./commands/running/live.ts").then(({ live }) => live),
+      ),
       list("guards", "", "list the configured guards and count their verdicts", () =>
         import("./commands/guards.ts").then(({ guards }) => guards),
       ),

@@ -34,6 +34,8 @@ export interface WindowOptions {
   inUse: (nowMs: number) => number;
   /** For a budget: the part that calls in flight have reserved. */
   reserved?: () => number;
+  /** For a budget: what others have spent of it, as far as this process knows. */
+  spentByOthers?: () => number;
   /** There are very many of its kind, each used for a while: the source forgets it with the last one that uses it. */
   isPassing?: boolean;
 }
@@ -63,6 +65,7 @@ export class LeasedWindow {
   readonly isPassing: boolean;
   #inUse: (nowMs: number) => number;
   #reserved: () => number;
+  #spentByOthers: () => number;
   #isLeaving = false;
   readonly #state: LeaseState;
   #limit: number;
@@ -86,22 +89,24 @@ export class LeasedWindow {
   #inVain = { untilMs: Number.NEGATIVE_INFINITY, needed: 0 };
 
   constructor(options: WindowOptions, state: LeaseState, nowMs: number) {
-    const { name, kind, limit, inUse, reserved = () => 0, isPassing = false } = options;
+    const { name, kind, limit, inUse, reserved = NOTHING, spentByOthers = NOTHING, isPassing = false } = options;
     this.name = name;
     this.isPassing = isPassing;
     this.kind = kind;
     this.#limit = limit;
     this.#inUse = inUse;
     this.#reserved = reserved;
+    this.#spentByOthers = spentByOthers;
     this.#state = state;
     // A passing one takes what its calls need: most limits of end users are used through one process at a time.
     this.#joinsUntilMs = isPassing ? nowMs : nowMs + JOIN_MS;
   }
 
   /** It is used again, perhaps by a new account. */
-  reuse({ limit, inUse, reserved = () => 0 }: WindowOptions, nowMs: number): void {
+  reuse({ limit, inUse, reserved = NOTHING, spentByOthers = NOTHING }: WindowOptions, nowMs: number): void {
     this.#inUse = inUse;
     this.#reserved = reserved;
+    this.#spentByOthers = spentByOthers;
     this.#isLeaving = false;
     this.changeLimit(limit, nowMs);
   }
@@ -148,7 +153,8 @@ export class LeasedWindow {
   #withoutSource(nowMs: number): number {
     // By then every instance uses less, so that all shares together do not exceed the limit.
     const isSettled = this.kind !== "budget" && nowMs - this.#state.partedMs >= MINUTE_MS;
-    return this.#fallback === undefined || isSettled ? this.#share() : this.#fallback;
+    if (this.#fallback !== undefined && !isSettled) return this.#fallback;
+    return Math.floor(Math.max(0, this.#limit - this.#spentByOthers()) / this.#state.instances);
   }
 
   /** A call found too little for its need. */
@@ -333,6 +339,8 @@ export class LeasedWindow {
     return Math.floor(this.#limit / this.#state.instances);
   }
 }
+
+const NOTHING = () => 0;
 
 const scale = (held: number, from: number, to: number): number => Math.floor((held / from) * to);
 

@@ -58,6 +58,8 @@ class World {
   readonly #principal: Principal;
   #epoch = 0;
   table: LeaseTable;
+  /** The source does not answer. */
+  isDown = false;
 
   constructor(readonly limits: Limits) {
     const parts = partScopesOf(
@@ -94,7 +96,7 @@ class World {
     const source: LeaseSource = {
       sync: async (sync) => {
         await clock.sleep(2);
-        if (!process.isAlive) return await new Promise<never>(() => {});
+        if (!process.isAlive || this.isDown) return await new Promise<never>(() => {});
         const answer = this.table.sync(structuredClone(sync));
         await clock.sleep(2);
         return answer;
@@ -264,6 +266,30 @@ describe("choices 9, H23: limits of end users that several processes share", () 
     const results = await world.clock.until(Promise.all(calls));
     expect(results.filter((isAdmitted) => isAdmitted).length).toBe(10);
     expect(world.broken).toEqual([]);
+  });
+
+  test("the first call of an end user waits for the ledger and the source, not for the pace of messages", async () => {
+    const world = new World({ requestsPerDay: 100, budgetUsdPerDay: 5 });
+    for (let count = 0; count < 3; count++) await world.start();
+    await world.clock.pass(1_000);
+    const sinceMs = world.clock.nowMs();
+    expect(await world.clock.until(world.call(world.processes[0] as Process, "ann", 10, 10))).toBe(true);
+    // Two reads of the ledger at 3 ms, and two messages at 4 ms, with a pause before each.
+    expect(world.clock.nowMs() - sinceMs).toBeLessThan(22);
+  });
+
+  test("without the source, an end user who comes into memory gets an equal share of what is left", async () => {
+    const world = new World({ requestsPerDay: 100 });
+    for (let count = 0; count < 3; count++) await world.start();
+    for (let count = 0; count < 40; count++)
+      world.ledger.push({ instance: "instance_before", user: "ann", atMs: START_MS, costNanoUsd: 0 });
+    // All of them know how many they are.
+    await world.clock.pass(1_000);
+    world.isDown = true;
+    await world.clock.pass(LEASE_MS + 2_000);
+    const calls = Array.from({ length: 300 }, (_, at) => world.call(world.processes[at % 3] as Process, "ann", 0, 50));
+    const results = await world.clock.until(Promise.all(calls));
+    expect(results.filter((isAdmitted) => isAdmitted).length).toBe(60);
   });
 
   test("the source forgets an end user that no process has in memory, and the ledger's sums come back with it", async () => {

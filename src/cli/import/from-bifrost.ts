@@ -53,7 +53,7 @@ const LEFT: Readonly<Record<string, string>> = {
   client: "see server and log in the configuration reference",
   encryption_key: "Trivium creates its own key in data_dir",
   logs_store: "receipts are in storage: see ledger and exports in the configuration reference",
-  vector_store: "responses are not cached",
+  vector_store: "only equal requests can be answered from a cache: docs/answer-cache.md",
   mcp: "MCP servers have no counterpart",
   plugins: "plugins have no counterpart: see guards and telemetry in the configuration reference",
 };

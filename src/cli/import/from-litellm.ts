@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberOf, objectAt, stringAt } from "../../base/json.ts";
 import { MIN_KEY_LENGTH } from "../../base/key-bounds.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
+import { MAX_TTL_SECONDS } from "../../canon/settings/answer-cache-settings.ts";
 import {
   entryOf,
   ImportDraft,
@@ -151,6 +152,7 @@ export function fromLitellm(file: JsonObject, fileExists: (path: string) => bool
   readRouter(draft, objectAt(file, "router_settings"), routing);
   readModule(draft, objectAt(file, "litellm_settings"), routing);
   readGeneral(draft, objectAt(file, "general_settings"));
+  readCache(draft, objectAt(file, "litellm_settings"));
   if (Object.keys(routing).length > 0) draft.sections["routing"] = routing;
   for (const name of Object.keys(objectAt(file, "environment_variables") ?? {}))
     draft.leave(`environment_variables.${name}`, "set it in the environment or in the file .env");
@@ -206,6 +208,10 @@ function readDeployment(draft: ImportDraft, entry: unknown, place: Place): void 
     return;
   }
   const { target, model } = found;
+  if (model === "") {
+    draft.leave(path, `${written} names no model`);
+    return;
+  }
   const fields = providerFields(draft, params, target, place);
   if (fields === undefined) return;
   const provider = draft.provider(fields);
@@ -392,6 +398,7 @@ const STRATEGIES: Readonly<Record<string, { routing: JsonObject; isExact: boolea
   "usage-based-routing-v2": { routing: { type: "round_robin" }, isExact: false },
 };
 
+const CACHE = "set cache of keys or projects: docs/answer-cache.md";
 const REDIS = "set redis to the URL of the server, if you run several instances";
 const TIMEOUT = "set providers.<name>.timeout_ms, or routing.deadline_ms for whole calls";
 const FALLBACKS =
@@ -409,6 +416,7 @@ const LEFT_ROUTER: Readonly<Record<string, string>> = {
   content_policy_fallbacks: FALLBACKS,
   retry_policy: "every retryable error is retried, up to routing.max_attempts",
   model_group_retry_policy: "every retryable error is retried, up to routing.max_attempts",
+  cache_responses: CACHE,
   enable_pre_call_checks: "Trivium always checks context lengths that it knows",
 };
 
@@ -488,8 +496,6 @@ const LEFT_MODULE: Readonly<Record<string, string>> = {
   fallbacks: FALLBACKS,
   context_window_fallbacks: FALLBACKS,
   content_policy_fallbacks: FALLBACKS,
-  cache: "responses are not cached",
-  cache_params: "responses are not cached",
   modify_params: "Trivium adapts requests to the target, and the receipt lists what it changed",
   turn_off_message_logging: "Trivium does not store prompts unless a key has capture",
   redact_user_api_key_info: "receipts contain the id of a key, never the key",
@@ -498,7 +504,7 @@ const LEFT_MODULE: Readonly<Record<string, string>> = {
 function readModule(draft: ImportDraft, module: JsonObject | undefined, routing: Writable): void {
   for (const [name, value] of Object.entries(module ?? {})) {
     const path = `litellm_settings.${name}`;
-    if (/^(callbacks|success_callback|failure_callback|service_callback)$/.test(name)) {
+    if (/^(callbacks|success_callback|failure_callback|service_callbacks?)$/.test(name)) {
       const all = Array.isArray(value) ? value : [value];
       for (const callback of all)
         draft.leave(path, `${String(callback)}: ${entryOf(RECIPES, String(callback)) ?? "has no counterpart"}`);
@@ -509,11 +515,37 @@ function readModule(draft: ImportDraft, module: JsonObject | undefined, routing:
       draft.sections["log"] = { level: "debug" };
       draft.take(path, "log.level: debug");
     } else if (name === "max_budget") readBudget(draft, module, path);
-    else if (name === "budget_duration") continue;
+    else if (name === "budget_duration" || name === "cache" || name === "cache_params") continue;
     else if (!readRetries(draft, name, value, path, routing))
       draft.leave(path, entryOf(LEFT_MODULE, name) ?? "has no counterpart");
   }
 }
+
+/** Where the file names no time, and the size that it never names. */
+const CACHE_DEFAULTS = { ttl_seconds: 600, max_mb: 100 };
+
+/** LiteLLM caches for every key of its database; here it is a setting of keys, of which only the master key is taken over. */
+function readCache(draft: ImportDraft, module: JsonObject | undefined): void {
+  const path = "litellm_settings.cache";
+  const params = objectAt(module, "cache_params");
+  const type = stringAt(params, "type") ?? "local";
+  const keys = draft.sections["keys"];
+  if (module?.["cache"] !== true) {
+    if (module?.["cache"] !== undefined || params !== undefined) draft.leave(path, "is off");
+  } else if (type.endsWith("semantic")) draft.leave(path, `${type}: only equal requests can be answered from a cache`);
+  else if (params?.["mode"] === "default_off") draft.leave(path, `is used by calls that ask for it. Here, ${CACHE}`);
+  else if (!Array.isArray(keys)) draft.leave(path, CACHE);
+  else {
+    const seconds = Math.ceil(numberOf(params?.["ttl"]) ?? CACHE_DEFAULTS.ttl_seconds);
+    const cache = { ...CACHE_DEFAULTS, ttl_seconds: Math.min(MAX_TTL_SECONDS, Math.max(1, seconds)) };
+    draft.sections["keys"] = keys.map((key: object) => ({ ...key, cache }));
+    draft.approximate(path, `keys[0].cache: ${cache.ttl_seconds} seconds, in the database. For other keys, ${CACHE}`);
+  }
+  for (const name of Object.keys(params ?? {}))
+    if (!["type", "ttl", "mode"].includes(name)) draft.leave(`litellm_settings.cache_params.${name}`, CACHE_PARAM);
+}
+
+const CACHE_PARAM = "has no counterpart: Trivium stores cached responses in its database";
 
 const BUDGETS: Readonly<Record<string, string>> = {
   "1d": "budget_usd_per_day",

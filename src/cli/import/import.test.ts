@@ -254,6 +254,7 @@ guardrails: []
       ["anthropic", undefined, undefined],
     ]);
     expect(config.keys.map(({ name }) => name)).toEqual(["litellm-master"]);
+    expect(config.keys[0]?.answerCache).toEqual({ ttlSeconds: 600, maxMb: 100 });
     expect(config.limits).toEqual({ budgetUsdPerMonth: 100 });
     const left = notesOf(draft.left);
     expect(left["general_settings.database_url"]).toContain("virtual keys");
@@ -264,6 +265,31 @@ guardrails: []
       "datadog: send traces and metrics over OTLP: docs/recipes/datadog.md",
     );
     expect(left["guardrails"]).toBeDefined();
+  });
+
+  test.each([
+    ["ttl: 3600, type: redis, host: h, password: a-secret", true, 3600, undefined],
+    ["ttl: 0.2", true, 1, undefined],
+    ["ttl: 99999999", true, 2_592_000, undefined],
+    ["type: redis-semantic", true, undefined, "only equal requests"],
+    ["mode: default_off", true, undefined, "calls that ask for it"],
+    ["ttl: 60", false, undefined, "is off"],
+  ])("a cache with %s", (params, isOn, ttlSeconds, note) => {
+    const draft = litellm(`
+general_settings: { master_key: os.environ/LITELLM_MASTER_KEY }
+litellm_settings: { cache: ${isOn}, cache_params: { ${params} } }
+`);
+    expect(checked(draft).keys[0]?.answerCache?.ttlSeconds).toBe(ttlSeconds);
+    const left = notesOf(draft.left);
+    if (note === undefined) expect(notesOf(draft.approximated)["litellm_settings.cache"]).toContain("keys[0].cache");
+    else expect(left["litellm_settings.cache"]).toContain(note);
+    expect(left["litellm_settings.cache_params.host"] !== undefined).toBe(params.includes("host"));
+    expect(JSON.stringify(draft.left)).not.toContain("a-secret");
+  });
+
+  test("a cache needs a key that is taken over", () => {
+    const draft = litellm("litellm_settings: { cache: true }");
+    expect(notesOf(draft.left)["litellm_settings.cache"]).toContain("set cache of keys or projects");
   });
 
   test("two names for one model of the catalogue get two ids, and both have its price", () => {
@@ -288,6 +314,7 @@ model_list:
           { model_name: "a b", litellm_params: { model: "openai/gpt-4o", api_key: "two words" } },
           { model_name: "z", litellm_params: { model: "constructor/x" }, model_info: { mode: "toString" } },
           { model_name: "x y", litellm_params: { model: "groq/llama$x", api_key: DOLLARS } },
+          { model_name: "dall-e-2", litellm_params: { model: "azure/", api_base: "https://one.openai.azure.com/" } },
         ],
         constructor: 1,
         router_settings: { routing_strategy: "constructor", model_group_alias: { a: 7 } },
@@ -297,6 +324,7 @@ model_list:
       () => false,
     );
     expect(notesOf(draft.left)["model_list[3].litellm_params.api_key"]).toContain("is not a valid key");
+    expect(notesOf(draft.left)["model_list[6]"]).toBe("azure/ names no model");
     const config = checked(draft);
     expect(config.providers?.[0]?.apiKey?.reveal()).toBe(DOLLARS);
     expect(config.models[0]).toMatchObject({ id: "litellm/x-y", offers: [{ model: "llama$x" }] });

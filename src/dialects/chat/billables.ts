@@ -15,7 +15,9 @@ export function billables(body: JsonObject): readonly Billable[] {
   const plugins = body["plugins"];
   const custom = body["compound_custom"];
   const moderation = moderationBillable(body);
-  if (terms.length === 0 && !isObject(search) && !isObject(live) && plugins === undefined && !isObject(custom)) {
+  const isSwitched = body[ENABLE_SEARCH.name] === true || body[ENABLE_CODE.name] === true;
+  const isPlain = terms.length === 0 && !isSwitched && plugins === undefined;
+  if (isPlain && !isObject(search) && !isObject(live) && !isObject(custom)) {
     return moderation === undefined ? tools : [...tools, moderation];
   }
   const found: Billable[] = [...tools, ...terms];
@@ -40,8 +42,13 @@ export function billables(body: JsonObject): readonly Billable[] {
       ...(most === undefined ? {} : { most: Math.ceil(most) }),
     });
   }
+  if (isSwitched) found.push(...[ENABLE_SEARCH, ENABLE_CODE].filter(({ name }) => body[name] === true));
   if (isObject(custom)) found.push({ kind: "tool", name: "compound_custom", path: "compound_custom" });
   return found;
 }
 
+/** Alibaba Cloud runs a tool if a field is true. */
+const switchOf = (name: string): Billable => ({ kind: "tool", name, path: name });
+const ENABLE_SEARCH = switchOf("enable_search");
+const ENABLE_CODE = switchOf("enable_code_interpreter");
 const SEARCH: Billable = { kind: "tool", name: WEB_SEARCH, path: "web_search_options", crossesAs: WEB_SEARCH, most: 1 };

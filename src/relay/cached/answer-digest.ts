@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../base/json.ts";
-import type { Model, Offer } from "../../catalogue/model.ts";
+import type { Model, ModelFacts, Offer } from "../../catalogue/model.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import { normalJson } from "../../wire/normal-json.ts";
 
@@ -15,7 +15,7 @@ export interface AnswerCircumstances {
   /** From the URL and headers. */
   options: unknown;
   stream: boolean;
-  model: string;
+  model: ModelFacts;
   /** As in the response. */
   calledAs: string;
   offers: readonly Offer[];
@@ -31,16 +31,22 @@ const FORM = 1;
 export function answerDigest(
   text: string,
   ignored: JsonObject,
-  { fallback, offers, ...rest }: AnswerCircumstances,
+  { model, fallback, offers, ...rest }: AnswerCircumstances,
 ): string {
   const circumstances = {
     ...rest,
     form: FORM,
+    model: whatRequestsNeed(model),
     offers: offers.map(withoutPrices),
-    fallback: fallback && { model: fallback.model.id, offers: fallback.offers.map(withoutPrices) },
+    fallback: fallback && { model: whatRequestsNeed(fallback.model), offers: fallback.offers.map(withoutPrices) },
   };
   const body = normalJson(text, new Set(Object.keys(ignored)));
   return createHash("sha256").update(JSON.stringify(circumstances)).update("\n").update(body).digest("hex");
+}
+
+/** What requests to a model are made from: an update of the catalogue may change it. */
+function whatRequestsNeed({ id, contextLength, maxOutputTokens, reasoning, traits }: ModelFacts) {
+  return { id, contextLength, maxOutputTokens, reasoning, traits };
 }
 
 /** An offer that was changed or removed in the configuration answers no further calls. */

@@ -87,7 +87,7 @@ function digestOf(
     strict: incoming.strict || principal.strict === true,
     options,
     stream: streamInPath ?? fitted.request.body["stream"] === true,
-    model: model.id,
+    model,
     calledAs,
     offers,
     fallback,

@@ -62,7 +62,7 @@ function digestOf(
     // A protocol may have several endpoints for a service.
     options: [pathname, search],
     stream: false,
-    model: model.id,
+    model,
     calledAs,
     offers,
     fallback: undefined,

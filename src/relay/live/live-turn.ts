@@ -131,9 +131,11 @@ export class LiveTurn implements AttemptRecord {
     this.heardAtMs = this.#gateway.clock.nowMs();
   }
 
-  sawText(characters: number): void {
+  /** Words of the response, or a call of a tool. They are what is captured of it, because sound is not text. */
+  sawText(text: string): void {
     this.#saw();
-    this.#characters += characters;
+    this.#characters += text.length;
+    if (this.refusal === undefined) this.#call.capture?.answer.add(text);
   }
 
   sawAudio(bytes: number, format: LiveAudioFormat): void {
@@ -177,6 +179,7 @@ export class LiveTurn implements AttemptRecord {
     const { usage, source, corrected } = this.#billed(ending);
     this.notes = boundNotes([...caller.resolved.notes, ...this.notes]);
     this.#observe(ending);
+    call.capture?.answered();
     return closeCall(call, this.#gateway, {
       verb: "generate",
       clientDialect: caller.dialect,

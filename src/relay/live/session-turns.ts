@@ -183,13 +183,13 @@ export class SessionTurns {
       case "text-delta":
       case "transcript-delta":
       case "reasoning-delta":
-        turn?.sawText(event.text.length);
+        turn?.sawText(event.text);
         break;
       case "audio-delta":
         turn?.sawAudio(event.audio.length, event.format);
         break;
       case "tool-call":
-        turn?.sawText(event.name.length + event.arguments.length);
+        turn?.sawText(event.name + event.arguments);
         break;
       case "input-transcript":
         if (event.usage !== undefined) this.#passes.push(this.#transcription(event.usage));

@@ -7,6 +7,7 @@ import {
   type EventMarks,
   encodePrepared,
   encodeRefusal,
+  encodeSteerFailed,
   type RefusedTurn,
   type ShownResponse,
 } from "../../dialects/responses/live/server-event.ts";
@@ -73,6 +74,7 @@ export class ResponsesSession extends LiveConnection {
       streamId = readStreamId(event);
       const read = readClientEvent(event, text);
       if (read.type === "cancel") this.#cancel(read.responseId);
+      else if (read.type === "steer") this.send(encodeSteerFailed(read, this.marks(this.#streamOf(read.responseId))));
       else this.#begin(read, streamId, text.length);
     } catch (thrown) {
       this.#refuseFor(thrown, streamId);
@@ -136,6 +138,11 @@ export class ResponsesSession extends LiveConnection {
     }
     const message = `No response with id "${responseId.slice(0, 80)}" is in progress on this connection.`;
     throw new GatewayError("not_found", message, { path: "response_id", code: "response_not_found" });
+  }
+
+  #streamOf(responseId: string | undefined): string | undefined {
+    for (const [streamId, turn] of this.#turns) if (turn.responseId === responseId) return streamId;
+    return undefined;
   }
 
   #over(turn: ResponsesTurn): void {

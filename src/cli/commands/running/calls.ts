@@ -1,7 +1,8 @@
-import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt } from "../../../base/json.ts";
 import { ADMIN_FLAGS, connectAdmin } from "../../admin-client.ts";
 import { EXIT, printJson, printTable, UsageError } from "../../command.ts";
 import { defineVerb, withVerbs } from "../../with-verbs.ts";
+import { gatheredRemarks } from "./gathered-remarks.ts";
 
 const COLUMNS = ["id", "age_s", "phase", "model", "provider", "attempts", "characters", "project", "key"] as const;
 
@@ -40,17 +41,9 @@ function cell(call: JsonObject, column: (typeof COLUMNS)[number]): string {
 }
 
 function remarks(found: JsonObject, shown: number): string[] {
-  const lines: string[] = [];
-  const total = numberAt(found, "total") ?? shown;
-  if (total > shown)
-    lines.push(
-      `${total - shown} more calls are in flight: narrow the list with --project, --key, --model or --provider.`,
-    );
-  const places = arrayAt(found, "unanswered").map((one) => stringAt(one, "place") ?? "");
-  if (places.length > 0) lines.push(`No answer from ${places.join("; ")}: their calls are not in the list.`);
-  const problem = stringAt(found, "problem");
-  if (problem !== undefined) lines.push(`Other processes could not be asked. ${problem}`);
-  return lines;
+  const more = (numberAt(found, "total") ?? shown) - shown;
+  const hidden = `${more} more calls are in flight: narrow the list with --project, --key, --model or --provider.`;
+  return [...(more > 0 ? [hidden] : []), ...gatheredRemarks(found, "calls")];
 }
 
 const stop = defineVerb({

@@ -23,6 +23,13 @@ interface CancelEvent {
   readonly responseId: string;
 }
 
+/** Input for a response that is in progress. */
+export interface SteerEvent {
+  readonly type: "steer";
+  readonly responseId: string | undefined;
+  readonly input: unknown;
+}
+
 /** Turns of the same connection. Texts are lists of items in JSON. */
 export interface EarlierTurns {
   /** Oldest first. */
@@ -43,10 +50,12 @@ export function readStreamId(event: JsonObject): string | undefined {
 }
 
 /** Reads an event of a client. `text` is its JSON. */
-export function readClientEvent(event: JsonObject, text: string): CreateEvent | CancelEvent {
+export function readClientEvent(event: JsonObject, text: string): CreateEvent | CancelEvent | SteerEvent {
   const type = stringAt(event, "type");
   if (type === "response.create") return readCreate(event, text);
   if (type === "response.cancel") return { type: "cancel", responseId: readResponseId(event) };
+  if (type === "response.steer")
+    return { type: "steer", responseId: stringAt(event, "previous_response_id"), input: event["input"] };
   const found = type === undefined ? "is missing" : `is ${JSON.stringify(type.slice(0, 80))}`;
   const message = `type ${found}; it must be response.create or response.cancel.`;
   throw new GatewayError("invalid_request", message, { path: "type" });

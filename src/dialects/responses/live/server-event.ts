@@ -3,6 +3,7 @@ import { ObjectEdit } from "../../../wire/json-text.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
 import { encodeShell } from "../answer/response-shell.ts";
 import { encodeUsage } from "../answer/usage.ts";
+import type { SteerEvent } from "./client-event.ts";
 
 /** What the events of a connection have that those of a stream over HTTP do not. */
 export interface EventMarks {
@@ -102,6 +103,14 @@ export function encodeRefusal({ status, body, headers }: RefusedTurn, marks: Eve
   const error = parseObject(body)?.["error"];
   const shown = { ...(isObject(error) ? error : { message: body }), headers };
   return withMarks(JSON.stringify({ type: "error", status, error: shown }), marks);
+}
+
+/** The protocol's own answer to input for a response in progress. Only the vendor can add it: the response goes on without it. */
+export function encodeSteerFailed({ responseId, input }: SteerEvent, marks: EventMarks): string {
+  const message = "The gateway cannot add input to a response in progress. Send it with the next response.create.";
+  const error = { type: "invalid_request_error", code: "steering_not_supported", message };
+  const steer = { input, previous_response_id: responseId };
+  return withMarks(JSON.stringify({ type: "response.steer.failed", sequence_number: 0, error, steer }), marks);
 }
 
 /** The last event of a response that its client has cancelled. `sequence` is the number of the event. */
