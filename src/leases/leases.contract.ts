@@ -135,11 +135,18 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 3, { held: 30, waits: ofA })).held).toEqual([80]);
       // The call for which there is too little does not block a third.
       await claim("a", 4, { held: 80, used: 80 });
-      const ofC = waits(10, nowMs + 3);
-      await claim("c", 4, { held: c, waits: ofC });
-      expect((await claim("b", 5, { held: b, waits: ofB })).wanted).toEqual([{ window: "w", level: 0 }]);
-      await claim("b", 6, { held: 0, waits: ofB });
-      expect((await claim("c", 5, { held: c, waits: ofC })).held).toEqual([10]);
+      const ofD = waits(10, nowMs + 3);
+      await claim("d", 1, { waits: ofD });
+      await claim("b", 5, { held: b, waits: ofB });
+      for (const [id, held] of [
+        ["b", b],
+        ["c", c],
+      ] as const) {
+        if (held > 0) expect((await claim(id, 6, { held })).wanted).toEqual([{ window: "w", level: 0 }]);
+      }
+      await claim("b", 7, { held: 0, waits: ofB });
+      await claim("c", 7, { held: 0 });
+      expect((await claim("d", 2, { waits: ofD })).held).toEqual([10]);
     });
 
     test("a call runs alone if its instance holds all that is left, and no other has reserved any", async () => {
