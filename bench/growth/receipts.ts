@@ -15,21 +15,20 @@ import { deleteOldReceipts } from "../../src/ledger/retention.ts";
 import { rollUpBefore } from "../../src/ledger/roll-up-before.ts";
 import { number } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { endIdOf } from "../../src/storage/receipts/receipt-ids.ts";
 import { insertReceipts } from "../../src/storage/receipts/receipts.ts";
-import { rollUpNext } from "../../src/storage/receipts/roll-ups.ts";
 import { sqlitePath } from "../../src/storage/redact-storage-url.ts";
 import { REPORT_MS, START_SUMS_MS, type Storage } from "../../src/storage/storage.ts";
 import { cpuMicroseconds } from "../proc.ts";
 import { median } from "../statistics.ts";
+import { fill } from "./fill.ts";
 import { receiptOf } from "./receipt-of.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const FIRST_MS = Date.UTC(2026, 5, 1);
-const STEP_MS = DAY_MS / 1_000_000;
-const FILLED_AT_ONCE = 5_000;
-const SUMMED_AT_ONCE = 500_000;
+/** Calls a second: about a million a day. */
+const RATE = 12;
+const FILLED_AT_ONCE = 250_000;
 /** As many as the gateway collects at few calls, at some, at many, and the most that it writes together. */
 const BATCHES = [1, 8, 64, 256];
 const INSERTED_OF_EACH = 20_480;
@@ -50,7 +49,7 @@ const { values } = parseArgs({
 const keys = Number(values.keys);
 const url = values.storage ?? "";
 
-const timeOf = (index: number): number => FIRST_MS + index * STEP_MS;
+const timeOf = (index: number): number => FIRST_MS + Math.floor((index * 1000) / RATE);
 const receipts = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => receiptOf(from + index, timeOf(from + index), keys));
 
@@ -60,17 +59,15 @@ async function written(storage: Storage): Promise<number> {
   return row === undefined ? 0 : number(row, "calls");
 }
 
-async function fill(storage: Storage, until: number, seconds: number): Promise<boolean> {
+async function grow(storage: Storage, until: number, seconds: number): Promise<boolean> {
   const startedMs = performance.now();
   const first = await written(storage);
   let from = first;
   while (from < until && performance.now() - startedMs < seconds * 1000) {
-    const count = Math.min(FILLED_AT_ONCE, until - from);
-    await insertReceipts(storage, receipts(from, count));
-    from += count;
+    const next = Math.min(until, from + FILLED_AT_ONCE);
+    await fill({ storage, from, until: next, keys, firstMs: FIRST_MS, rate: RATE });
+    from = next;
   }
-  // Many at a time: a gateway takes a thousand, so that calls need not wait.
-  while (storage.engine === "sqlite" && (await rollUpNext(storage, endIdOf(timeOf(from)), SUMMED_AT_ONCE)));
   const took = (performance.now() - startedMs) / 1000;
   console.log(`filled ${from.toLocaleString("en")}: ${((took * 1e6) / (from - first || 1)).toFixed(1)} µs each`);
   return from >= until;
@@ -195,7 +192,7 @@ async function measureSize(storage: Storage): Promise<void> {
 
 const open = () => openStorage(url, system.clock, undefined, { connections: 1 });
 const storage = await open();
-const isFilled = values.measure || (await fill(storage, Number(values.receipts), Number(values.seconds)));
+const isFilled = values.measure || (await grow(storage, Number(values.receipts), Number(values.seconds)));
 if (!isFilled) process.exitCode = 3;
 else if (!values.fill) {
   console.log(`${(await written(storage)).toLocaleString("en")} receipts in ${storage.engine}`);
