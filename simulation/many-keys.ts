@@ -3,7 +3,7 @@ import { SeededRandom } from "./seeded-random.ts";
 import { SharedWorld } from "./shared-world.ts";
 
 /** What happened in a part of a run, per second. */
-export interface Phase {
+interface Phase {
   name: string;
   seconds: number;
   messages: number;
@@ -12,10 +12,13 @@ export interface Phase {
   notified: number;
 }
 
-export interface ManyKeysResult {
+interface ManyKeysResult {
   broken: readonly string[];
   admitted: number;
   refused: number;
+  /** Limits that the source knew after the start, and in the end. */
+  startWindows: number;
+  windows: number;
   /** The longest that an admitted call has waited. */
   longestMs: number;
   phases: readonly Phase[];
@@ -61,8 +64,8 @@ export async function playManyKeys({ seed, instances, keys, calls }: ManyKeysOpt
     world = await SharedWorld.start({ seed, instances, limits, tells: true });
   });
   if (world === undefined) throw new Error("there is no world");
-  const { clock } = world;
   const started: SharedWorld = world;
+  const { clock, windows: startWindows } = started;
   await phase("at rest", () => clock.pass(REST_MS));
   const ended: Promise<boolean>[] = [];
   await phase(`${CALLS_A_SECOND} calls a second`, async () => {
@@ -76,6 +79,6 @@ export async function playManyKeys({ seed, instances, keys, calls }: ManyKeysOpt
     }
     await started.clock.until(Promise.all(ended));
   });
-  const { broken, admitted, refused, longestMs } = started;
-  return { broken, admitted, refused, longestMs, phases };
+  const { broken, admitted, refused, longestMs, windows } = started;
+  return { broken, admitted, refused, startWindows, windows, longestMs, phases };
 }

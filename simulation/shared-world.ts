@@ -125,6 +125,11 @@ export class SharedWorld {
     return world;
   }
 
+  /** Limits that the source of leases knows. */
+  get windows(): number {
+    return this.#table.windows;
+  }
+
   get living(): readonly Process[] {
     return this.#processes.filter(({ isAlive }) => isAlive);
   }
@@ -180,15 +185,17 @@ export class SharedWorld {
     const untilMs = this.clock.nowMs() + ms;
     while (this.clock.nowMs() < untilMs) {
       await this.clock.pass(Math.min(TICK_MS, untilMs - this.clock.nowMs()));
-      for (const key of this.#active) this.#observe(key);
-      this.#forgetIdle();
+      this.#observeActive();
     }
   }
 
   /** What a key that nobody calls has left only grows. */
-  #forgetIdle(): void {
+  #observeActive(): void {
     const nowMs = this.clock.nowMs();
-    for (const key of this.#active) if (nowMs - key.calledMs > WITHIN_MS) this.#active.delete(key);
+    for (const key of this.#active) {
+      if (nowMs - (key.history.at(-1)?.atMs ?? 0) >= TICK_MS) this.#observe(key);
+      if (nowMs - key.calledMs > WITHIN_MS) this.#active.delete(key);
+    }
   }
 
   /** Sends a call, which ends after its time. Returns whether it was admitted. */

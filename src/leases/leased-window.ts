@@ -80,7 +80,7 @@ export class LeasedWindow {
   #shortage = 0;
   /** Until when it requests its share from others. */
   #joinsUntilMs: number;
-  #claimed = { limit: 0, held: 0, used: 0, waits: false };
+  #claimed = { limit: 0, held: 0, used: 0, waits: false, atMs: Number.NEGATIVE_INFINITY };
   /** When a call last arrived. */
   #calledMs = Number.NEGATIVE_INFINITY;
   /** Recent concurrent calls: at this moment there may be none. */
@@ -230,8 +230,10 @@ export class LeasedWindow {
       this.#holdsAll = false;
       this.#joinsUntilMs = nowMs;
     }
-    // Reported in any case: the source may believe that more is used, or have lost it.
-    this.#state.touch(this, isLess || inUse < this.#claimed.used);
+    // Reported in any case, if not just now: the source may believe that more is used, or have lost it.
+    const isOld = nowMs - this.#claimed.atMs >= REPORTED_MS;
+    if (isOld || isLess || inUse !== this.#claimed.used)
+      this.#state.touch(this, isLess || inUse < this.#claimed.used);
   }
 
   claim(nowMs: number, spent: Readonly<Record<string, number>> | undefined): Claim {
@@ -245,7 +247,7 @@ export class LeasedWindow {
     const waits = this.#waits();
     const wants = this.#wants(used, nowMs);
     this.#shortage = 0;
-    this.#claimed = { limit: this.#limit, held, used, waits: waits !== undefined };
+    this.#claimed = { limit: this.#limit, held, used, waits: waits !== undefined, atMs: nowMs };
     const reserved = this.#reserved();
     const busy = this.#busy(used, held, nowMs);
     return {
@@ -368,6 +370,8 @@ const AHEAD = 4;
 const JOIN_MS = 3_000;
 /** How long after a call others get its spare capacity last. */
 const BUSY_MS = 2_000;
+/** What has not changed is reported again after this long while others need it. */
+const REPORTED_MS = 150;
 /** The most calls that wait for one window: refused calls hold no memory (S17). */
 const MAX_WAITING = 1_000;
 /**

@@ -149,6 +149,17 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("d", 2, { waits: ofD })).held).toEqual([10]);
     });
 
+    test("what a call needs is taken from as few instances as possible", async () => {
+      const claim = claimAt(worldOf(119), { window: "w", kind: "rate", limit: 80, held: 20, used: 0 });
+      const holders = ["a", "b", "c", "d"];
+      for (const [index, id] of holders.entries()) await claim(id, 1, {}, index === 0);
+      const { nowMs } = await claim("a", 2, {});
+      await claim("e", 1, { held: 0, waits: { sinceMs: nowMs, first: 5, least: 5, all: 5 } });
+      const told: unknown[] = [];
+      for (const id of holders) told.push(...(await claim(id, 3, {})).wanted);
+      expect(told).toEqual([{ window: "w", level: 15 }]);
+    });
+
     test("a call runs alone if its instance holds all that is left, and no other has reserved any", async () => {
       const claim = claimAt(worldOf(118), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
       const waits = { sinceMs: 0, first: 500, least: 500, all: 500, alone: 10 };
