@@ -69,6 +69,9 @@ export class Leases implements LeaseState {
   #reminder: Iterator<LeasedWindow, undefined> = this.#windows.values();
   readonly #spent = new Map<string, Readonly<Record<string, number>>>();
   readonly #asked = new Set<string>();
+  /** To be asked together next: a question costs as much for one as for thousands. */
+  readonly #toAsk = new Set<string>();
+  #isAsking = false;
   #reclaims: Reclaim[] = [];
   readonly #reclaiming = new Set<string>();
   #news: string[] = [];
@@ -358,8 +361,11 @@ export class Leases implements LeaseState {
   }
 
   #askSpent(unknown: readonly string[]): void {
-    const asked = unknown.filter((name) => !this.#asked.has(name) && !this.#spent.has(name));
-    if (asked.length === 0) return;
+    for (const name of unknown) if (!this.#asked.has(name) && !this.#spent.has(name)) this.#toAsk.add(name);
+    if (this.#toAsk.size === 0 || this.#isAsking) return;
+    const asked = [...this.#toAsk];
+    this.#toAsk.clear();
+    this.#isAsking = true;
     for (const name of asked) this.#asked.add(name);
     const again = () => {
       for (const name of asked) {
@@ -368,12 +374,20 @@ export class Leases implements LeaseState {
         if (window !== undefined) this.touch(window, true);
       }
     };
+    const next = () => {
+      this.#isAsking = false;
+      this.#askSpent([]);
+    };
     this.#options.spent.ofWindows(asked).then(
       (found) => {
         for (const name of asked) this.#spent.set(name, found.get(name) ?? {});
         again();
+        next();
       },
-      () => void this.#options.clock.after(LEDGER_RETRY_MS, again, { background: true }),
+      () => {
+        this.#options.clock.after(LEDGER_RETRY_MS, again, { background: true });
+        next();
+      },
     );
   }
 
