@@ -306,7 +306,11 @@ local function divisionOf(row)
   end
   for _, id in ipairs(over) do row.held[id] = nil row.said[id] = nil end
   table.sort(parties, function(one, other) return one.id < other.id end)
-  divide(parties, left)
+  if row.base ~= nil then divide(parties, left)
+  else
+    -- Until it is known what was spent of a budget, nobody gives or gets any.
+    for _, party in ipairs(parties) do party.level, party.firm = party.held, party.held end
+  end
   return { parties = parties, free = free, idle = math.max(0, left - used) }
 end
 local function partyOf(division, id)

@@ -324,7 +324,8 @@ export class LeaseTable {
       else left -= held;
     }
     const used = parties.reduce((sum, party) => sum + party.used, 0);
-    return { parties, parts: divide(parties, left, this.#living()), free, idle: Math.max(0, left - used) };
+    const parts = row.base === undefined ? asHeld(parties) : divide(parties, left, this.#living());
+    return { parties, parts, free, idle: Math.max(0, left - used) };
   }
 
   #isAlive(id: string): boolean {
@@ -476,6 +477,10 @@ export class LeaseTable {
     return dead;
   }
 }
+
+/** Until it is known what was spent of a budget, nobody gives or gets any. */
+const asHeld = (parties: readonly Party[]): Map<string, Allotment> =>
+  new Map(parties.map(({ id, held }) => [id, { level: held, firm: held }]));
 
 const NOBODY: Pick<Division, "parties" | "parts"> = { parties: [], parts: new Map() };
 

@@ -149,6 +149,14 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("d", 2, { waits: ofD })).held).toEqual([10]);
     });
 
+    test("while it is not known what was spent of a budget, nobody gives back what it holds", async () => {
+      const claim = claimAt(worldOf(120), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
+      expect((await claim("a", 1, { held: 50 }, true)).unknown).toEqual(["w"]);
+      expect((await claim("b", 1, { wants: "share" })).unknown).toEqual(["w"]);
+      expect(await claim("a", 2, { held: 50 })).toMatchObject({ held: [50], wanted: [] });
+      expect((await claim("b", 2, { wants: "share", spent: {} })).held).toEqual([50]);
+    });
+
     test("what a call needs is taken from as few instances as possible", async () => {
       const claim = claimAt(worldOf(119), { window: "w", kind: "rate", limit: 80, held: 20, used: 0 });
       const holders = ["a", "b", "c", "d"];
