@@ -80,7 +80,7 @@ export class LeasedWindow {
   #shortage = 0;
   /** Until when it requests its share from others. */
   #joinsUntilMs: number;
-  #claimed = { limit: 0, held: 0, used: 0, waits: false, atMs: Number.NEGATIVE_INFINITY };
+  #claimed = { limit: 0, held: 0, used: 0, waits: false };
   /** When a call last arrived. */
   #calledMs = Number.NEGATIVE_INFINITY;
   /** Recent concurrent calls: at this moment there may be none. */
@@ -246,7 +246,7 @@ export class LeasedWindow {
     const waits = this.#waits();
     const wants = this.#wants(used, nowMs);
     this.#shortage = 0;
-    this.#claimed = { limit: this.#limit, held, used, waits: waits !== undefined, atMs: nowMs };
+    this.#claimed = { limit: this.#limit, held, used, waits: waits !== undefined };
     const reserved = this.#reserved();
     const busy = this.#busy(used, held, nowMs);
     return {
@@ -369,8 +369,6 @@ const AHEAD = 4;
 const JOIN_MS = 3_000;
 /** How long after a call others get its spare capacity last. */
 const BUSY_MS = 2_000;
-/** What has not changed is reported again after this long while others need it. */
-const REPORTED_MS = 150;
 /** The most calls that wait for one window: refused calls hold no memory (S17). */
 const MAX_WAITING = 1_000;
 /**
