@@ -230,9 +230,8 @@ export class LeasedWindow {
       this.#holdsAll = false;
       this.#joinsUntilMs = nowMs;
     }
-    // Reported in any case, if not just now: the source may believe that more is used, or have lost it.
-    const isOld = nowMs - this.#claimed.atMs >= REPORTED_MS;
-    if (isOld || isLess || inUse !== this.#claimed.used) this.#state.touch(this, isLess || inUse < this.#claimed.used);
+    // Reported in any case: the source may believe that more is used, or have lost it.
+    this.#state.touch(this, isLess || inUse < this.#claimed.used);
   }
 
   claim(nowMs: number, spent: Readonly<Record<string, number>> | undefined): Claim {
