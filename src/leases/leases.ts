@@ -36,7 +36,9 @@ const GAP_MS = 20;
 const RETRY_MS = 50;
 /** A source that has not answered by then is tried again. */
 const SYNC_MS = 1_000;
+/** The most windows in a message, and of how many instances: it takes the source as long as both together. */
 const MAX_CLAIMS = 500;
+const MAX_CLAIMS_OF = 5;
 /** How many unchanged windows are reported in each sync, and in fewer of them by each of more than ten instances. */
 const REMINDED = 4;
 const REMINDING = 10;
@@ -187,7 +189,7 @@ export class Leases implements LeaseState {
     for (const window of this.#windows.values()) {
       if (!window.isPassing && !window.isUnused(nowMs)) window.leave(nowMs);
     }
-    while (this.#touched.size > MAX_CLAIMS && this.#trouble === undefined) await this.#sync();
+    while (this.#touched.size > this.#mostClaims && this.#trouble === undefined) await this.#sync();
     if (this.#trouble === undefined) await this.#sync(true);
     await this.#options.source.close();
   }
@@ -258,6 +260,10 @@ export class Leases implements LeaseState {
     }
   }
 
+  get #mostClaims(): number {
+    return Math.ceil(MAX_CLAIMS / Math.max(1, Math.min(this.instances, MAX_CLAIMS) / MAX_CLAIMS_OF));
+  }
+
   /**
    * What the source must know first comes first. A few others are reported each time, so that it does not forget them.
    */
@@ -271,7 +277,7 @@ export class Leases implements LeaseState {
     }
     for (const windows of [this.#unregistered, this.#touched]) {
       for (const window of windows) {
-        if (batch.length >= MAX_CLAIMS) break;
+        if (batch.length >= this.#mostClaims) break;
         if (this.#touched.delete(window)) batch.push(window);
       }
     }
