@@ -4,7 +4,8 @@
  *
  * `--seed` (random by default), `--calls` per seed, `--seeds` from that one on, `--processes` in parallel, `--replay
  * <file>` of a reduced run, `--trace` to print every event, `--until-broken` to stop at the first failing seed.
- * `--tiny-limits` runs several instances that share limits of a few calls, `--instances` of them.
+ * `--tiny-limits` runs several instances that share limits of a few calls, `--instances` of them. `--keys` runs them with
+ * so many limited keys.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { parseArgs } from "node:util";
 import { readConfiguration } from "./configuration.ts";
 import { drawScenario } from "./draw-scenario.ts";
 import { RECOVERY_CALLS } from "./final-checks.ts";
+import { playManyKeys } from "./many-keys.ts";
 import { type RunResult, runScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { shrink } from "./shrink.ts";
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     "until-broken": { type: "boolean", default: false },
     "tiny-limits": { type: "boolean", default: false },
     instances: { type: "string" },
+    keys: { type: "string" },
   },
 });
 
@@ -109,6 +112,27 @@ async function playInstances(first: number, seeds: number): Promise<boolean> {
   return seen.failed === 0;
 }
 
+/** Many instances with many keys: what reaches the source of their limits, and whether the laws hold. */
+async function playKeys(seed: number, keys: number, calls: number): Promise<boolean> {
+  const instances = Number(values.instances ?? 8);
+  const { broken, admitted, refused, longestMs, windows, phases } = await playManyKeys({
+    seed,
+    instances,
+    keys,
+    calls,
+  });
+  for (const { name, seconds, messages, claims, levels, notified } of phases) {
+    const shown = { messages, claims, levels, notified };
+    const rates = Object.entries(shown).map(([what, rate]) => `${rate.toFixed(1)} ${what}`);
+    console.log(`${name}, ${seconds.toFixed(1)} s: per second ${rates.join(", ")}`);
+  }
+  console.log(
+    `seed ${seed}: ${instances} instances, ${keys} keys, ${windows} limits in use; ${admitted} calls admitted, ${refused} refused, the longest wait ${longestMs} ms`,
+  );
+  for (const what of broken) console.log(`BROKEN: ${what}`);
+  return broken.length === 0;
+}
+
 /** The same in several processes, each with its share of the seeds. */
 async function playInProcesses(first: number, seeds: number, processes: number): Promise<void> {
   const share = Math.ceil(seeds / processes);
@@ -135,6 +159,7 @@ async function main(): Promise<number> {
   }
   const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
   const [seeds, calls, processes] = [Number(values.seeds), Number(values.calls), Number(values.processes)];
+  if (values.keys !== undefined) return (await playKeys(first, Number(values.keys), calls)) ? 0 : 1;
   if (values["tiny-limits"]) return (await playInstances(first, seeds)) ? 0 : 1;
   if (processes > 1) await playInProcesses(first, seeds, processes);
   else await playSeeds(first, seeds, calls);

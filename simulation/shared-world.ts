@@ -22,6 +22,8 @@ const TICK_MS = 10;
 
 /** A call and its outcome. */
 export interface PlannedCall {
+  /** Which of the keys calls; default: the first. */
+  key?: number;
   /** Which of the live instances receives it. */
   at: number;
   tokens: number;
@@ -36,7 +38,8 @@ export interface PlannedCall {
 interface WorldOptions {
   seed: number;
   instances: number;
-  limits: Limits;
+  /** Of each key. */
+  limits: readonly Limits[];
   /** Whether the source can notify instances at once, as the first of several workers does. */
   tells: boolean;
   startMs?: number;
@@ -51,9 +54,28 @@ interface Process {
   isAlive: boolean;
 }
 
+/** A key, and what all instances together left of each of its limits in the last second. */
+interface WatchedKey {
+  id: string;
+  limits: Limits;
+  principal: Principal;
+  history: { atMs: number; left: Amounts }[];
+  calledMs: number;
+}
+
+/** What reached the source of leases. */
+interface Sent {
+  messages: number;
+  claims: number;
+  /** Levels that instances were told to keep. */
+  levels: number;
+  /** How often an instance was asked to sync at once. */
+  notified: number;
+}
+
 /**
- * Several instances that share the limits of one key, and an observer of all of them. The observer knows what one
- * process with the same calls would have left, which no instance knows.
+ * Several instances that share the limits of keys, and an observer of all of them. The observer knows what one process
+ * with the same calls would have left, which no instance knows.
  */
 export class SharedWorld {
   readonly clock: VirtualClock;
@@ -64,30 +86,33 @@ export class SharedWorld {
   refused = 0;
   longestMs = 0;
   isSourceAway = false;
-  readonly #limits: Limits;
-  readonly #principal: Principal;
+  readonly sent: Sent = { messages: 0, claims: 0, levels: 0, notified: 0 };
+  readonly #keys: readonly WatchedKey[];
+  /** Keys with calls in the last second. */
+  readonly #active = new Set<WatchedKey>();
   readonly #tells: boolean;
   readonly #table: LeaseTable;
   readonly #sources = new Map<string, LeaseSource>();
   readonly #processes: Process[] = [];
-  /** What all instances together left of each limit in the last second. */
-  #history: { atMs: number; left: Amounts }[] = [];
   #quietUntilMs = 0;
 
   constructor({ seed, limits, tells, startMs }: Omit<WorldOptions, "instances">) {
     this.clock = new VirtualClock({ turns: 1, ...(startMs !== undefined && { startMs }) });
     this.random = new SeededRandom(seed);
-    this.#limits = limits;
     this.#tells = tells;
-    const named = { id: "key_1", name: "ci", limits };
     const project = { id: "default", name: "default", limits: {} };
-    const one = { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits };
-    this.#principal = { ...one, levels: levelsOf(named, { project, gateway: {} }) };
+    this.#keys = limits.map((limits, index) => {
+      const named = { id: `key_${index}`, name: `key ${index}`, limits };
+      const one = { keyId: named.id, keyName: named.name, project: "default", models: ["*"], limits };
+      const principal = { ...one, levels: levelsOf(named, { project, gateway: {} }) };
+      return { id: named.id, limits, principal, history: [], calledMs: 0 };
+    });
     this.#table = new LeaseTable({
       leaseMs: LEASE_MS,
       nowMs: this.clock.nowMs,
       epoch: () => "one",
       onWanted: (id) => {
+        this.sent.notified++;
         if (this.#tells) this.clock.after(1, () => this.#sources.get(id)?.onWanted?.());
       },
     });
@@ -98,6 +123,11 @@ export class SharedWorld {
     while (world.living.length < instances) await world.join();
     await world.pass(500);
     return world;
+  }
+
+  /** Limits that the source of leases knows. */
+  get windows(): number {
+    return this.#table.windows;
   }
 
   get living(): readonly Process[] {
@@ -112,6 +142,9 @@ export class SharedWorld {
         await this.clock.sleep(this.random.between(0, 5));
         if (this.isSourceAway || !process.isAlive) return new Promise<never>(() => {});
         const answer = this.#table.sync(asked);
+        this.sent.messages++;
+        this.sent.claims += asked.claims.length;
+        this.sent.levels += answer.wanted.length;
         await this.clock.sleep(this.random.between(0, 5));
         return answer;
       },
@@ -125,13 +158,16 @@ export class SharedWorld {
       leaseMs: LEASE_MS,
       isFirst: this.#processes.length === 0,
       spent: {
-        ofWindows: async (windows) => new Map(windows.map((name) => [name, this.#ledger()])),
-        ofDead: async (dead, windows) => new Map(windows.map((name) => [name, this.#ledger()[dead] ?? 0])),
+        ofWindows: async (windows) => new Map(windows.map((name) => [name, this.#ledger(name)])),
+        ofDead: async (dead, windows) => new Map(windows.map((name) => [name, this.#ledger(name)[dead] ?? 0])),
       },
     });
     const shared = new SharedLimits({ leases, clock: this.clock });
     const admissions = new Admissions({ ...this.clock, spent: () => 0, shareOf: shared.shareOf });
-    shared.track(this.#principal.levels, admissions);
+    shared.track(
+      this.#keys.flatMap(({ principal }) => principal.levels),
+      admissions,
+    );
     const process: Process = { id, leases, admissions, isAlive: true };
     this.#processes.push(process);
     await this.clock.until(leases.start());
@@ -149,7 +185,16 @@ export class SharedWorld {
     const untilMs = this.clock.nowMs() + ms;
     while (this.clock.nowMs() < untilMs) {
       await this.clock.pass(Math.min(TICK_MS, untilMs - this.clock.nowMs()));
-      this.#observe();
+      this.#observeActive();
+    }
+  }
+
+  /** What a key that nobody calls has left only grows. */
+  #observeActive(): void {
+    const nowMs = this.clock.nowMs();
+    for (const key of this.#active) {
+      if (nowMs - (key.history.at(-1)?.atMs ?? 0) >= TICK_MS) this.#observe(key);
+      if (nowMs - key.calledMs > WITHIN_MS) this.#active.delete(key);
     }
   }
 
@@ -157,14 +202,17 @@ export class SharedWorld {
   async call(planned: PlannedCall): Promise<boolean> {
     const { living, clock } = this;
     const process = living[planned.at % living.length];
-    if (process === undefined) throw new Error("no instance lives");
+    const key = this.#keys[planned.key ?? 0];
+    if (process === undefined || key === undefined) throw new Error("no instance lives, or there is no such key");
     const beganMs = clock.nowMs();
-    const enter = () => process.admissions.enter(this.#principal);
+    const enter = () => process.admissions.enter(key.principal);
+    this.#active.add(key);
+    key.calledMs = beganMs;
     let needs: Amounts = { concurrent: 1, requestsPerMinute: 1 };
     let entry: Entry | undefined;
     try {
       entry = await (async () => enter())().catch((refusal) => whenShared(refusal, enter, clock.nowMs));
-      this.#observe();
+      this.#observe(key);
       needs = needsOf(planned);
       const admission = await entry.admitShared({
         model: "m",
@@ -175,7 +223,7 @@ export class SharedWorld {
       });
       this.longestMs = Math.max(this.longestMs, clock.nowMs() - beganMs);
       this.admitted++;
-      this.#observe();
+      this.#observe(key);
       const used = (amount: number) => Math.round(amount * planned.usedPart);
       clock.after(planned.lastsMs, () => {
         if (!process.isAlive) return;
@@ -186,22 +234,22 @@ export class SharedWorld {
       if (!(refusal instanceof GatewayError)) throw refusal;
       entry?.leave();
       this.refused++;
-      if (process.isAlive) this.#judge(needs, beganMs, process.id, refusal);
+      if (process.isAlive) this.#judge(key, needs, { beganMs, at: process.id, refusal });
       return false;
     }
   }
 
   /** What one process with the same calls would have left. */
-  left(): Amounts {
+  #left({ id, limits }: WatchedKey): Amounts {
     const nowMs = this.clock.nowMs();
     const left: Amounts = {};
     for (const name of LIMIT_NAMES) {
-      const limit = this.#limits[name];
+      const limit = limits[name];
       if (limit === undefined) continue;
       const budget = measureOf(name);
       let used = 0;
       for (const { admissions, isAlive } of this.#processes) {
-        const account = admissions.account("key", "key_1");
+        const account = admissions.account("key", id);
         if (isAlive) used += account.inUse(name, nowMs, this.clock.wallMs());
         else if (budget !== undefined) used += account.meter.own(budget, this.clock.wallMs());
         else if (name !== "concurrent") used += account.inUse(name, nowMs, this.clock.wallMs());
@@ -211,34 +259,39 @@ export class SharedWorld {
     return left;
   }
 
-  #ledger(): Record<string, number> {
+  #ledger(window: string): Record<string, number> {
     const spent: Record<string, number> = {};
+    const key = window.slice(window.lastIndexOf(":") + 1);
     for (const { id, admissions } of this.#processes) {
-      spent[id] = admissions.account("key", "key_1").meter.own("total", this.clock.wallMs());
+      spent[id] = admissions.account("key", key).meter.own("total", this.clock.wallMs());
     }
     return spent;
   }
 
-  #observe(): void {
+  #observe(key: WatchedKey): void {
     const atMs = this.clock.nowMs();
-    const left = this.left();
+    const left = this.#left(key);
     for (const name of LIMIT_NAMES) {
       const amount = left[name];
-      if (amount !== undefined && amount < 0) this.#break(`${name} is exceeded by ${-amount}`);
+      if (amount !== undefined && amount < 0) this.#break(`${name} of ${key.id} is exceeded by ${-amount}`);
     }
-    this.#history.push({ atMs, left });
-    if (this.#history.length > 2_000) this.#history = this.#history.filter((one) => one.atMs >= atMs - WITHIN_MS);
+    key.history.push({ atMs, left });
+    if (key.history.length > 2_000) key.history = key.history.filter((one) => one.atMs >= atMs - WITHIN_MS);
   }
 
-  #judge(needs: Amounts, beganMs: number, id: string, refusal: GatewayError): void {
+  #judge(
+    key: WatchedKey,
+    needs: Amounts,
+    { beganMs, at, refusal }: { beganMs: number; at: string; refusal: GatewayError },
+  ): void {
     const nowMs = this.clock.nowMs();
     if (nowMs < this.#quietUntilMs || this.isSourceAway) return;
     const fits = ({ left }: { left: Amounts }) =>
       LIMIT_NAMES.every((name) => left[name] === undefined || (needs[name] ?? 0) <= (left[name] ?? 0));
-    this.#observe();
-    if (!this.#history.filter(({ atMs }) => atMs >= nowMs - WITHIN_MS).every(fits)) return;
+    this.#observe(key);
+    if (!key.history.filter(({ atMs }) => atMs >= nowMs - WITHIN_MS).every(fits)) return;
     this.#break(
-      `${id} refused ${JSON.stringify(needs)} after ${nowMs - beganMs} ms with ${JSON.stringify(this.left())} left: ${refusal.message}`,
+      `${at} refused ${JSON.stringify(needs)} after ${nowMs - beganMs} ms with ${JSON.stringify(this.#left(key))} left: ${refusal.message}`,
     );
   }
 

@@ -31,7 +31,7 @@ describe("H44: a changed budget reaches every instance", () => {
     SharedWorld.start({
       seed: 7,
       instances: 3,
-      limits: { budgetUsdPerDay: usd },
+      limits: [{ budgetUsdPerDay: usd }],
       tells: false,
       ...(startMs !== undefined && { startMs }),
     });

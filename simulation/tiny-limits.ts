@@ -27,7 +27,12 @@ export async function playTinyLimits(seed: number, instances?: number): Promise<
   const random = new SeededRandom(seed);
   const limits = drawLimits(random);
   const drawn = random.between(2, 8);
-  const world = await SharedWorld.start({ seed, instances: instances ?? drawn, limits, tells: random.chance(0.5) });
+  const world = await SharedWorld.start({
+    seed,
+    instances: instances ?? drawn,
+    limits: [limits],
+    tells: random.chance(0.5),
+  });
   const budget = Math.min(limits.budgetUsdPerDay ?? 1, limits.budgetUsdTotal ?? 1);
   // Most calls of a key are alike.
   const tokens = drawAmount(random, limits.tokensPerMinute ?? 1_000);

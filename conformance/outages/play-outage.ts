@@ -49,7 +49,9 @@ export const OUTAGES: readonly Outage[] = [
 interface OutageOptions {
   servers: Servers;
   seconds: number;
-  /** The second gateway is killed during the outage, and started again after it. */
+  /** Default: 2. */
+  gateways?: number;
+  /** Every second gateway is killed during the outage, and started again after it. */
   kills: boolean;
   /**
    * How long the budget is retried after it was refused everywhere: shares move in the background, and not immediately
@@ -68,7 +70,7 @@ export interface OutageReport {
   /** Failed calls, except those ended by the kill and those refused by the small budget. */
   failures: readonly Failure[];
   slowestMs: number;
-  /** From the end of the outage until both gateways were ready and had stored everything. */
+  /** From the end of the outage until all gateways were ready and had stored everything. */
   healedMs: number;
   /** Fully received responses without a row. */
   missing: number;
@@ -80,10 +82,10 @@ export interface OutageReport {
 }
 
 const HEAL_MS = 120_000;
-/** Two gateways on PostgreSQL and Redis under load, while one of those is unavailable. */
+/** Gateways on PostgreSQL and Redis under load, while one of those servers is unavailable. */
 export async function playOutage(
   outage: Outage,
-  { servers, seconds, kills, refusedMs, pauseMs, calmMs }: OutageOptions,
+  { servers, seconds, gateways: count = 2, kills, refusedMs, pauseMs, calmMs }: OutageOptions,
 ): Promise<OutageReport> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-outage-"));
   const upstream = await startScriptedUpstream();
@@ -96,10 +98,9 @@ export async function playOutage(
     } else sendJson(response, plainAnswer("chat", { text: "Hello", usage }));
   });
   const storage = databaseUrl(servers.postgres.url, await createDatabase(servers.postgres.url, servers.tables));
-  const budgetCalls = 100 + Math.ceil(seconds * 8);
-  const first = new GatewayProcess({ folder, name: "first" });
-  const second = new GatewayProcess({ folder, name: "second" });
-  const gateways = [first, second];
+  const budgetCalls = 100 + Math.ceil(seconds * 4 * count);
+  const gateways = Array.from({ length: count }, (_, at) => new GatewayProcess({ folder, name: `gateway-${at + 1}` }));
+  const killed = kills ? gateways.filter((_, at) => at % 2 === 1) : [];
   let clients: Clients | undefined;
   let isAway = false;
   const end = async () => {
@@ -112,18 +113,21 @@ export async function playOutage(
       await gateway.configure({ storage, redis: servers.redis.url, upstream: upstream.url, budgetCalls });
       await gateway.start();
     }
-    clients = new Clients(gateways, { purseCalls: Math.floor(budgetCalls * 0.3), pauseMs });
+    clients = new Clients(gateways, { purseCalls: Math.floor((budgetCalls * 0.6) / count), pauseMs });
     await sleep(calmMs);
     isAway = true;
     await outage.begin(servers);
     await sleep(seconds * 600);
-    if (kills) await second.kill();
+    for (const gateway of killed) await gateway.kill();
     await sleep(seconds * 400);
     await end();
     const endedMs = performance.now();
-    if (kills) await second.start();
+    await Promise.all(killed.map((gateway) => gateway.start()));
     // The journal of a killed process is removed a minute later: its rows are stored by then.
-    await healed(gateways, kills ? [first] : gateways);
+    await healed(
+      gateways,
+      gateways.filter((gateway) => !killed.includes(gateway)),
+    );
     const healedMs = Math.round(performance.now() - endedMs);
     await sleep(calmMs);
     await clients.stop();
@@ -163,7 +167,7 @@ async function healed(gateways: readonly GatewayProcess[], emptied: readonly Gat
   }
 }
 
-/** Uses up the rest of the budget, at both gateways in turn, until both refuse. */
+/** Uses up the rest of the budget, at all gateways at once, until all refuse. */
 async function spendAll(clients: Clients, gateways: readonly GatewayProcess[], refusedMs: number): Promise<void> {
   let spentMs = performance.now();
   while (performance.now() - spentMs < refusedMs) {

@@ -100,8 +100,14 @@ class LeasedShare implements Share {
     const window = this.#at(limit, wallMs)?.window;
     if (window === undefined) return 0;
     const nowMs = this.#clock.nowMs();
+    if (window.isNew) this.#join(nowMs);
     window.noteCall(nowMs);
     return window.heldAt(nowMs);
+  }
+
+  /** The first call of thousands of keys: it needs all limits, and the source may have to ask the ledger for budgets. */
+  #join(nowMs: number): void {
+    for (const taken of this.#taken.values()) for (const { window } of taken) if (window.isNew) window.join(nowMs);
   }
 
   short(limit: LimitName, needed: number): void {

@@ -3,6 +3,7 @@ import { readPartId, type WholeLevelName } from "../access/level.ts";
 import { matches } from "../access/model-glob.ts";
 import { readBudgetName, type SharedWindow } from "../access/shared-window.ts";
 import type { SpentByInstance } from "../leases/leases.ts";
+import { hasUsage } from "../storage/receipts/has-usage.ts";
 import { type InstanceSum, sumCostByInstance } from "../storage/receipts/instance-sums.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sumEndUsersByInstance } from "../storage/tables/end-users.ts";
@@ -45,7 +46,9 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
     const add = async (group: readonly Budget[]): Promise<void> => {
       const { sinceMs, untilMs, level } = group[0]?.shared ?? { sinceMs: 0, untilMs: 0, level: "gateway" };
       if (level === "end_user") await addEndUsers(group, found, makers, instances);
-      else {
+      else if (PARTS[level] === undefined && !(await haveSpent(group, makers))) {
+        for (const { name } of group) found.set(name, new Map());
+      } else {
         const rows = await sumCostByInstance(storage, {
           sinceMs: Math.max(sinceMs, startedMs),
           untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
@@ -57,6 +60,21 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
     };
     await Promise.all([...Map.groupBy(budgets, groupOf).values()].map(add));
     return found;
+  }
+
+  /** Whether any of them has spent anything. Most budgets that are asked for are new. */
+  async function haveSpent(group: readonly Budget[], makers: Makers): Promise<boolean> {
+    const { sinceMs, untilMs } = group[0]?.shared ?? { sinceMs: 0, untilMs: 0 };
+    const idsOf = (wanted: SharedWindow["level"]) =>
+      new Set(group.filter(({ shared: { level } }) => level === wanted).map(({ shared: { id } }) => id));
+    const keys = idsOf("key");
+    const made = [...makers].filter(([, maker]) => keys.has(maker)).map(([id]) => id);
+    const names = { keys: [...keys, ...made], projects: [...idsOf("project")] };
+    return hasUsage(storage, {
+      sinceMs,
+      untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
+      names: idsOf("gateway").size > 0 ? undefined : names,
+    });
   }
 
   /** Their sums by day also name the process that wrote them. */

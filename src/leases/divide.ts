@@ -79,7 +79,11 @@ export function divide(parties: readonly Party[], left: number, instances: numbe
   return parts;
 }
 
-/** Instances keep what they hold and do not use unless it is needed elsewhere: first what calls may need soon. */
+/**
+ * Instances keep what they hold and do not use unless it is needed elsewhere: first what calls may need soon. The rest
+ * is taken from as few as possible, since each must send a message to give a part back: half of what the largest do not
+ * need, and all of it only if that is too little.
+ */
 function keep(parties: readonly Party[], parts: ReadonlyMap<string, Allotment>, pool: number): void {
   let busySum = 0;
   let idleSum = 0;
@@ -89,12 +93,20 @@ function keep(parties: readonly Party[], parts: ReadonlyMap<string, Allotment>, 
     const ofIdle = Math.max(0, held - part.level) - ofBusy;
     busySum += ofBusy;
     idleSum += ofIdle;
-    return { part, ofBusy, ofIdle };
+    return { id, part, ofBusy, ofIdle };
   });
-  const forIdle = Math.max(0, pool - busySum);
-  for (const { part, ofBusy, ofIdle } of kept) {
-    part.level += partOf(ofBusy, busySum, pool) + partOf(ofIdle, idleSum, forIdle);
+  let taken = idleSum - Math.max(0, pool - busySum);
+  if (taken > 0) {
+    kept.sort((one, other) => other.ofIdle - one.ofIdle || (one.id < other.id ? -1 : 1));
+    for (const divisor of [2, 1]) {
+      for (const one of kept) {
+        const given = Math.min(taken, Math.ceil(one.ofIdle / divisor));
+        one.ofIdle -= given;
+        taken -= given;
+      }
+    }
   }
+  for (const { part, ofBusy, ofIdle } of kept) part.level += partOf(ofBusy, busySum, pool) + ofIdle;
 }
 
 /** All of it if there is enough for all. */

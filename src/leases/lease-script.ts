@@ -1,4 +1,5 @@
 import {
+  FEW_ASKED_MS,
   FORGET_MS,
   JOURNAL_LOST_MS,
   KEPT_MS,
@@ -15,8 +16,8 @@ import {
 /**
  * `LeaseTable` in Redis: one call, one round trip, all or nothing. Each key begins with KEYS[1]: `meta` (epoch, grace,
  * heard, ahead, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger does not
- * have), `scarce` (windows of which some instance is short), `news`, `b:<instance>` (its budgets), and for each window
- * a hash `w:<window>` with the content of a `WindowRow`: h: held, r: reclaimed, s: short, u: used, n: needed. A window
+ * have), `scarce` (windows of which some instance is short), `news`, `b:<instance>` (its budgets), `t:<instance>` (the
+ * scarce windows that it may have to give some of: all of them may be thousands), and for each window a hash `w:<window>` with the content of a `WindowRow`: h: held, r: reclaimed, s: short, u: used, n: needed. A window
  * of another epoch counts as empty. Instances that should sync again soon are named on the channel `wanted`.
  *
  * Earlier versions know neither u: nor n:, and remove them when they write. Everything that such an instance holds
@@ -43,6 +44,7 @@ local META, INSTANCES, SCARCE, NEWS = prefix .. 'meta', prefix .. 'instances', p
 local function text(number) return string.format('%.0f', number) end
 local function windowKey(name) return prefix .. 'w:' .. name end
 local function budgetsKey(id) return prefix .. 'b:' .. id end
+local function toldKey(id) return prefix .. 't:' .. id end
 
 local instances = {}
 local all = redis.call('HGETALL', INSTANCES)
@@ -50,7 +52,17 @@ for i = 1, #all, 2 do
   local number, seen, gone, unstoredIn = string.match(all[i + 1], '^(%d+)|(-?%d+)|(-?%d*)|?(.*)$')
   instances[all[i]] = { number = tonumber(number), seenMs = tonumber(seen), goneMs = tonumber(gone), unstoredIn = unstoredIn }
 end
+-- Counted once for all windows of a message.
+local alive
+local function living()
+  if alive then return alive end
+  alive = 0
+  for _, row in pairs(instances) do if row.goneMs == nil then alive = alive + 1 end end
+  alive = math.max(1, alive)
+  return alive
+end
 local function saveInstance(id)
+  alive = nil
   local row = instances[id]
   local gone = ''
   if row.goneMs ~= nil then gone = text(row.goneMs) end
@@ -181,11 +193,6 @@ local function saveRow(name)
   stored[name] = after
 end
 
-local function living()
-  local count = 0
-  for _, row in pairs(instances) do if row.goneMs == nil then count = count + 1 end end
-  return math.max(1, count)
-end
 local function leftOf(row)
   local left = row.limit - (row.base or 0)
   local graceMs = graceUntilMs
@@ -262,10 +269,22 @@ local function divide(parties, left)
     if sum <= most then return amount end
     return math.floor((amount / sum) * most)
   end
-  local forIdle = math.max(0, pool - busySum)
-  for _, party in ipairs(parties) do
-    party.level = party.level + part(party.ofBusy, busySum, pool) + part(party.ofIdle, idleSum, forIdle)
+  local taken = idleSum - math.max(0, pool - busySum)
+  if taken > 0 then
+    local kept = {}
+    for i, party in ipairs(parties) do kept[i] = party end
+    table.sort(kept, function(one, other)
+      if one.ofIdle ~= other.ofIdle then return one.ofIdle > other.ofIdle end
+      return one.id < other.id
+    end)
+    for divisor = 2, 1, -1 do
+      for _, party in ipairs(kept) do
+        local given = math.min(taken, math.ceil(party.ofIdle / divisor))
+        party.ofIdle, taken = party.ofIdle - given, taken - given
+      end
+    end
   end
+  for _, party in ipairs(parties) do party.level = party.level + part(party.ofBusy, busySum, pool) + party.ofIdle end
 end
 local function divisionOf(row)
   local free, parties, over = 0, {}, {}
@@ -287,7 +306,11 @@ local function divisionOf(row)
   end
   for _, id in ipairs(over) do row.held[id] = nil row.said[id] = nil end
   table.sort(parties, function(one, other) return one.id < other.id end)
-  divide(parties, left)
+  if row.base ~= nil then divide(parties, left)
+  else
+    -- Until it is known what was spent of a budget, nobody gives or gets any.
+    for _, party in ipairs(parties) do party.level, party.firm = party.held, party.held end
+  end
   return { parties = parties, free = free, idle = math.max(0, left - used) }
 end
 local function partyOf(division, id)
@@ -306,17 +329,37 @@ local function grant(division, party)
   local firm = math.max(0, math.min(party.firm - party.held, division.free - ahead))
   return firm + math.max(0, math.min(party.level - party.held - firm, division.free - ahead - behind - firm))
 end
-local concerned, alone, left = {}, {}, {}
-local function noteConcerned(division)
-  local latestMs
+local function isAnyShort(division)
+  for _, party in ipairs(division.parties) do if party.waits or party.wants then return true end end
+  return false
+end
+local concerned, told, alone, left = {}, {}, {}, {}
+local function tell(id, name)
+  local names = told[id]
+  if not names then told[id] = { name } else names[#names + 1] = name end
+end
+local function noteConcerned(division, row, it)
+  if not isAnyShort(division) then
+    redis.call('SREM', SCARCE, it.window)
+    return
+  end
+  local latestMs, mayNeedAll = nil, false
   for _, party in ipairs(division.parties) do
-    if party.waits then latestMs = math.max(latestMs or party.waits.sinceMs, party.waits.sinceMs) end
+    if party.waits then
+      latestMs = math.max(latestMs or party.waits.sinceMs, party.waits.sinceMs)
+      if party.firm < party.used + party.waits.all or party.waits.sinceMs <= nowMs - ${FEW_ASKED_MS} then mayNeedAll = true end
+    end
   end
   for _, party in ipairs(division.parties) do
-    local isOld = latestMs and party.held > 0 and party.atMs < latestMs
-    if party.id ~= me and (party.level < party.held or (party.firm > party.held and division.free > 0) or isOld) then
-      concerned[party.id] = true
-    end
+    local isOld = mayNeedAll and party.held > 0 and party.atMs < latestMs
+    local isConcerned = party.level < party.held or (party.firm > party.held and division.free > 0) or isOld
+    if isConcerned or (mayNeedAll and party.held > 0) then tell(party.id, it.window) end
+    if isConcerned and party.id ~= me then concerned[party.id] = true end
+  end
+  if it.isPassing then return end
+  -- If this server has lost what they hold, they must be told.
+  for id, other in pairs(instances) do
+    if other.goneMs == nil and row.held[id] == nil then tell(id, it.window) end
   end
 end
 local function reclaim(id, name, spent)
@@ -405,7 +448,7 @@ local function claim(it)
     end
     if isAlone then alone[#alone + 1] = it.window end
   end
-  if isScarce(it.window) then noteConcerned(divisionOf(row)) end
+  if isScarce(it.window) then noteConcerned(divisionOf(row), row, it) end
   if row.kind == 'budget' then
     redis.call('SADD', budgetsKey(me), it.window)
     redis.call('PEXPIRE', budgetsKey(me), ${KEPT_MS})
@@ -439,6 +482,7 @@ if not known or sync.number > known.number then
     if row.goneMs ~= nil and nowMs - row.goneMs > ${FORGET_MS} and redis.call('SCARD', budgetsKey(id)) == 0 then
       instances[id] = nil
       redis.call('HDEL', INSTANCES, id)
+      redis.call('DEL', toldKey(id))
     end
   end
   for _, it in ipairs(sync.reclaims) do reclaim(it.instance, it.window, it.spent) end
@@ -468,22 +512,22 @@ if not known or sync.number > known.number then
   end
 end
 
+for id, names in pairs(told) do
+  redis.call('SADD', toldKey(id), unpack(names))
+  redis.call('PEXPIRE', toldKey(id), ${KEPT_MS})
+end
 local wanted = {}
-for _, name in ipairs(redis.call('SMEMBERS', SCARCE)) do
+for _, name in ipairs(redis.call('SRANDMEMBER', toldKey(me), ${MAX_WANTED})) do
   local row = rowOf(name)
-  if not row then redis.call('SREM', SCARCE, name)
-  else
-    local division = divisionOf(row)
-    local isShort, isAwaited = false, false
-    for _, party in ipairs(division.parties) do
-      if party.waits or party.wants then isShort = true end
-      if party.waits and party.id ~= me then isAwaited = true end
-    end
-    if not isShort then redis.call('SREM', SCARCE, name) end
-    local party = partyOf(division, me)
-    local level, held = party and party.level or 0, row.held[me] or math.huge
-    if #wanted < ${MAX_WANTED} and (level < held or (isAwaited and held > 0)) then wanted[#wanted + 1] = { name, text(level) } end
+  local division = row and divisionOf(row)
+  local isAwaited, party = false, nil
+  if row then
+    party = partyOf(division, me)
+    for _, other in ipairs(division.parties) do if other.waits and other.id ~= me then isAwaited = true end end
   end
+  local level, held = party and party.level or 0, row and row.held[me] or math.huge
+  if row and isAnyShort(division) and (level < held or (isAwaited and held > 0)) then wanted[#wanted + 1] = { name, text(level) }
+  else redis.call('SREM', toldKey(me), name) end
 end
 local called = {}
 for id in pairs(concerned) do called[#called + 1] = id end
@@ -494,8 +538,9 @@ for id, row in pairs(instances) do
   if row.goneMs ~= nil and (row.unstoredIn == '' or row.unstoredIn == sync.journals) then
     local windows = {}
     for _, name in ipairs(redis.call('SRANDMEMBER', budgetsKey(id), ${MAX_DEAD_WINDOWS})) do
-      local window = rowOf(name)
-      if not window or window.held[id] == nil then redis.call('SREM', budgetsKey(id), name)
+      -- Two of its fields: there may be many windows, each with a part of every instance.
+      local known = redis.call('HMGET', windowKey(name), 'epoch', 'h:' .. id)
+      if known[1] ~= epoch or not known[2] then redis.call('SREM', budgetsKey(id), name)
       elseif #windows < ${MAX_DEAD_WINDOWS} then windows[#windows + 1] = name end
     end
     if #windows > 0 then dead[#dead + 1] = { id, windows } end
@@ -530,6 +575,9 @@ check('scarce', 'set')
 check('news', 'list')
 for _, name in ipairs(redis.call('SMEMBERS', prefix .. 'scarce')) do check('w:' .. name, 'hash') end
 for _, name in ipairs(cjson.decode(ARGV[1])) do check('w:' .. name, 'hash') end
-for _, id in ipairs(redis.call('HKEYS', prefix .. 'instances')) do check('b:' .. id, 'set') end
+for _, id in ipairs(redis.call('HKEYS', prefix .. 'instances')) do
+  check('b:' .. id, 'set')
+  check('t:' .. id, 'set')
+end
 return wrong
 `;

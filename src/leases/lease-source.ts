@@ -132,6 +132,8 @@ export const MINUTE_MS = 61_000;
 export const SILENCE_MS = 2_000;
 /** How far the clock of a source may be ahead of the time that instances report: more means that it was set. */
 export const STEP_MS = 2_000;
+/** So long only those are asked for what a waiting call needs who are believed to have it, and then all who hold any. */
+export const FEW_ASKED_MS = 40;
 /** How long others are notified that an instance was short. */
 export const SHORT_MS = 1_000;
 /** The most windows of dead instances in one answer. */

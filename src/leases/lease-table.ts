@@ -1,6 +1,7 @@
 import { type Allotment, divide, isBefore, type Party } from "./divide.ts";
 import {
   type Claim,
+  FEW_ASKED_MS,
   FORGET_MS,
   JOURNAL_LOST_MS,
   MAX_DEAD_WINDOWS,
@@ -90,6 +91,8 @@ export class LeaseTable {
   readonly #windows = new Map<string, WindowRow>();
   /** Windows of which some instance is or was short. */
   readonly #scarce = new Set<string>();
+  /** By instance, the scarce windows that it may have to give some of: not all of them, which may be thousands. */
+  readonly #told = new Map<string, Set<string>>();
   /** Instances that a sync affects in addition to its sender. */
   readonly #concerned = new Set<string>();
   /** Windows of which the sender of a sync holds all that is left. */
@@ -98,6 +101,8 @@ export class LeaseTable {
   /** Nothing is granted until then: others may hold what is not known here. */
   #graceUntilMs = 0;
   #heardMs = Number.NEGATIVE_INFINITY;
+  /** How many instances live; 0 if they must be counted again. */
+  #alive = 0;
   #news: { number: number; from: string; text: string }[] = [];
   #newsNumber = 0;
 
@@ -125,6 +130,7 @@ export class LeaseTable {
     this.#excuse(nowMs, sync.isFirst);
     for (const id of sync.dead) this.markDead(id);
     this.#bury(nowMs);
+    this.#alive = 0;
     for (const reclaim of sync.reclaims) this.#reclaim(reclaim);
     const granted = sync.claims.map((claim) => this.#claim(sync.instance, claim, nowMs));
     if (sync.leaves) this.#leave(sync.instance, nowMs);
@@ -139,6 +145,7 @@ export class LeaseTable {
   markDead(instance: string): void {
     const row = this.#instances.get(instance);
     if (row !== undefined) row.goneMs ??= this.#nowMs();
+    this.#alive = 0;
   }
 
   /** How many are known, for tests and diagnostics. */
@@ -161,6 +168,7 @@ export class LeaseTable {
     this.#epoch = this.#newEpoch();
     this.#windows.clear();
     this.#scarce.clear();
+    this.#told.clear();
     this.#graceUntilMs = mayHold ? nowMs + this.#leaseMs : 0;
   }
 
@@ -183,8 +191,13 @@ export class LeaseTable {
       if (row.goneMs === undefined && nowMs - row.seenMs > this.#leaseMs) row.goneMs = row.seenMs + this.#leaseMs;
       if (row.goneMs !== undefined && nowMs - row.goneMs > JOURNAL_LOST_MS) row.unstoredIn = "";
       if (row.goneMs !== undefined && nowMs - row.goneMs > FORGET_MS && this.#budgetsOf(id, 1).length === 0)
-        this.#instances.delete(id);
+        this.#forgetInstance(id);
     }
+  }
+
+  #forgetInstance(id: string): void {
+    this.#instances.delete(id);
+    this.#told.delete(id);
   }
 
   #claim(instance: string, claim: Claim, nowMs: number): Granted {
@@ -205,7 +218,7 @@ export class LeaseTable {
     const held = claim.held + this.#grant(division, instance, claim.held);
     row.held.set(instance, held);
     if (this.#holdsAll(division, claim, instance, held)) this.#alone.push(claim.window);
-    if (this.#scarce.has(claim.window)) this.#noteConcerned(this.#divide(row, nowMs), row, instance);
+    if (this.#scarce.has(claim.window)) this.#noteConcerned(this.#divide(row, nowMs), row, instance, claim, nowMs);
     // If more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));
     return { held: Math.max(0, held - Math.max(0, over)), left: division.idle };
@@ -253,16 +266,47 @@ export class LeaseTable {
     return parties.every((party) => party.id === instance || (party.held <= party.used && party.reserved === 0));
   }
 
-  /** Notes who holds what others need, who can have what it waits for, and whose use is unknown while others wait. */
-  #noteConcerned({ parties, parts, free }: Division, row: WindowRow, instance: string): void {
-    let latestMs = Number.NEGATIVE_INFINITY;
-    for (const { waits } of parties) latestMs = Math.max(latestMs, waits?.sinceMs ?? latestMs);
-    for (const { id, held } of parties) {
-      if (id === instance) continue;
-      const { level, firm } = parts.get(id) ?? { level: held, firm: held };
-      const isOld = held > 0 && (row.said.get(id)?.atMs ?? latestMs) < latestMs;
-      if (level < held || (firm > held && free > 0) || isOld) this.#concerned.add(id);
+  /**
+   * Notes who holds what others need, who can have what it waits for, and, if what they are known to hold does not
+   * suffice or a call has waited for a while, whose use is unknown.
+   */
+  #noteConcerned(
+    { parties, parts, free }: Division,
+    row: WindowRow,
+    instance: string,
+    claim: Claim,
+    nowMs: number,
+  ): void {
+    if (!parties.some(({ waits, wants }) => waits !== undefined || wants !== undefined)) {
+      this.#scarce.delete(claim.window);
+      return;
     }
+    let latestMs = Number.NEGATIVE_INFINITY;
+    let mayNeedAll = false;
+    for (const { id, used, waits } of parties) {
+      if (waits === undefined) continue;
+      latestMs = Math.max(latestMs, waits.sinceMs);
+      const isServed = (parts.get(id)?.firm ?? 0) >= used + waits.all;
+      mayNeedAll ||= !isServed || waits.sinceMs <= nowMs - FEW_ASKED_MS;
+    }
+    for (const { id, held } of parties) {
+      const { level, firm } = parts.get(id) ?? { level: held, firm: held };
+      const isOld = mayNeedAll && held > 0 && (row.said.get(id)?.atMs ?? latestMs) < latestMs;
+      const isConcerned = level < held || (firm > held && free > 0) || isOld;
+      if (isConcerned || (mayNeedAll && held > 0)) this.#tell(id, claim.window);
+      if (isConcerned && id !== instance) this.#concerned.add(id);
+    }
+    if (claim.isPassing) return;
+    // If this table has lost what they hold, they must be told.
+    for (const [id, { goneMs }] of this.#instances) {
+      if (goneMs === undefined && !row.held.has(id)) this.#tell(id, claim.window);
+    }
+  }
+
+  #tell(instance: string, window: string): void {
+    const told = this.#told.get(instance);
+    if (told === undefined) this.#told.set(instance, new Set([window]));
+    else told.add(window);
   }
 
   #divide(row: WindowRow, nowMs: number): Division {
@@ -280,7 +324,8 @@ export class LeaseTable {
       else left -= held;
     }
     const used = parties.reduce((sum, party) => sum + party.used, 0);
-    return { parties, parts: divide(parties, left, this.#living()), free, idle: Math.max(0, left - used) };
+    const parts = row.base === undefined ? asHeld(parties) : divide(parties, left, this.#living());
+    return { parties, parts, free, idle: Math.max(0, left - used) };
   }
 
   #isAlive(id: string): boolean {
@@ -349,6 +394,7 @@ export class LeaseTable {
   #leave(instance: string, nowMs: number): void {
     const row = this.#instances.get(instance);
     if (row !== undefined) row.goneMs = nowMs;
+    this.#alive = 0;
     for (const window of this.#budgetsOf(instance, Number.POSITIVE_INFINITY)) {
       this.#reclaim({ instance, window, spent: this.#windows.get(window)?.held.get(instance) ?? 0 });
     }
@@ -364,10 +410,13 @@ export class LeaseTable {
     return found;
   }
 
+  /** Counted once for all windows of a message. */
   #living(): number {
-    let count = 0;
-    for (const { goneMs } of this.#instances.values()) if (goneMs === undefined) count++;
-    return Math.max(1, count);
+    if (this.#alive === 0) {
+      for (const { goneMs } of this.#instances.values()) if (goneMs === undefined) this.#alive++;
+      this.#alive ||= 1;
+    }
+    return this.#alive;
   }
 
   #isUnknown(window: string): boolean {
@@ -399,17 +448,18 @@ export class LeaseTable {
 
   #wantedOf(instance: string, nowMs: number): { window: string; level: number }[] {
     const wanted: { window: string; level: number }[] = [];
-    for (const window of this.#scarce) {
+    const told = this.#told.get(instance) ?? new Set();
+    for (const window of told) {
+      if (wanted.length >= MAX_WANTED) break;
       const row = this.#windows.get(window);
-      if (row === undefined) continue;
-      const { parties, parts } = this.#divide(row, nowMs);
-      if (!parties.some(({ waits, wants }) => waits !== undefined || wants !== undefined)) this.#scarce.delete(window);
-      if (wanted.length >= MAX_WANTED) continue;
+      const { parties, parts } = row === undefined ? NOBODY : this.#divide(row, nowMs);
+      const isShort = parties.some(({ waits, wants }) => waits !== undefined || wants !== undefined);
       // If it has lost what the instance holds, it must be told.
-      const held = row.held.get(instance) ?? Number.POSITIVE_INFINITY;
+      const held = row?.held.get(instance) ?? Number.POSITIVE_INFINITY;
       const level = parts.get(instance)?.level ?? 0;
       const isAwaited = parties.some(({ id, waits }) => id !== instance && waits !== undefined);
-      if (level < held || (isAwaited && held > 0)) wanted.push({ window, level });
+      if (isShort && (level < held || (isAwaited && held > 0))) wanted.push({ window, level });
+      else told.delete(window);
     }
     return wanted;
   }
@@ -427,6 +477,12 @@ export class LeaseTable {
     return dead;
   }
 }
+
+/** Until it is known what was spent of a budget, nobody gives or gets any. */
+const asHeld = (parties: readonly Party[]): Map<string, Allotment> =>
+  new Map(parties.map(({ id, held }) => [id, { level: held, firm: held }]));
+
+const NOBODY: Pick<Division, "parties" | "parts"> = { parties: [], parts: new Map() };
 
 const isShort = ({ waits, wants }: Claim): boolean => waits !== undefined || wants !== undefined;
 

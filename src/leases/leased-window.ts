@@ -38,6 +38,8 @@ export interface WindowOptions {
   spentByOthers?: () => number;
   /** There are very many of its kind, each used for a while: the source forgets it with the last one that uses it. */
   isPassing?: boolean;
+  /** It takes no share before the first call, and the source does not know it until then. */
+  isLazy?: boolean;
 }
 
 /** What a waiting call needs of one window. */
@@ -63,6 +65,7 @@ export class LeasedWindow {
   /** The source has answered for it in this epoch. */
   isKnown = false;
   readonly isPassing: boolean;
+  readonly isLazy: boolean;
   #inUse: (nowMs: number) => number;
   #reserved: () => number;
   #spentByOthers: () => number;
@@ -74,6 +77,7 @@ export class LeasedWindow {
   #left = Number.POSITIVE_INFINITY;
   /** No other instance holds anything unspent. True from an answer until the next message. */
   #holdsAll = false;
+  #isReported = false;
   /** What may be used while the source is unavailable for too long. */
   #fallback: number | undefined;
   #shortage = 0;
@@ -89,17 +93,19 @@ export class LeasedWindow {
   #inVain = { untilMs: Number.NEGATIVE_INFINITY, needed: 0 };
 
   constructor(options: WindowOptions, state: LeaseState, nowMs: number) {
-    const { name, kind, limit, inUse, reserved = NOTHING, spentByOthers = NOTHING, isPassing = false } = options;
+    const { name, kind, limit, inUse, reserved = NOTHING, spentByOthers = NOTHING } = options;
+    const { isPassing = false, isLazy = isPassing } = options;
     this.name = name;
     this.isPassing = isPassing;
+    this.isLazy = isLazy;
     this.kind = kind;
     this.#limit = limit;
     this.#inUse = inUse;
     this.#reserved = reserved;
     this.#spentByOthers = spentByOthers;
     this.#state = state;
-    // A passing one takes what its calls need: most limits of end users are used through one process at a time.
-    this.#joinsUntilMs = isPassing ? nowMs : nowMs + JOIN_MS;
+    // Most limits of end users are used through one process at a time: they take what calls need.
+    this.#joinsUntilMs = isLazy ? nowMs : nowMs + JOIN_MS;
   }
 
   /** It is used again, perhaps by a new account. */
@@ -127,12 +133,27 @@ export class LeasedWindow {
   /** What is held shrinks with the limit at once, and grows when more is granted. */
   changeLimit(limit: number, nowMs: number): void {
     if (limit === this.#limit) return;
+    if (this.isNew) {
+      this.#limit = limit;
+      return;
+    }
     if (limit < this.#limit) this.#held = scale(this.#held, this.#limit, limit);
     else if (!this.isPassing) this.#joinsUntilMs = nowMs + JOIN_MS;
     this.#limit = limit;
     this.#left = Number.POSITIVE_INFINITY;
     this.#holdsAll = false;
     this.#inVain.untilMs = Number.NEGATIVE_INFINITY;
+    this.#state.touch(this, true);
+  }
+
+  /** No call has needed it yet, so that the source does not know it. */
+  get isNew(): boolean {
+    return this.isLazy && !this.isPassing && !this.#isReported;
+  }
+
+  /** Takes a share of it: the first call has arrived. */
+  join(nowMs: number): void {
+    this.#joinsUntilMs = nowMs + JOIN_MS;
     this.#state.touch(this, true);
   }
 
@@ -227,6 +248,7 @@ export class LeasedWindow {
     const fallback = this.#fallback === undefined ? 0 : this.#withoutSource(nowMs);
     const held = Math.max(this.#held, used, fallback);
     this.#holdsAll = false;
+    this.#isReported = true;
     const waits = this.#waits();
     const wants = this.#wants(used, nowMs);
     this.#shortage = 0;
@@ -241,7 +263,7 @@ export class LeasedWindow {
       isKnown: this.isKnown,
       used,
       ...(reserved > 0 && { reserved }),
-      ...(this.isPassing && { isPassing: true }),
+      ...(this.isLazy && { isPassing: true }),
       ...(this.#isLeaving && (this.kind === "budget" || used === 0) && { forgets: true }),
       ...(busy > used && { busy }),
       ...(waits && { waits }),
@@ -323,6 +345,11 @@ export class LeasedWindow {
     this.#joinsUntilMs = nowMs;
     this.#isLeaving = this.isPassing;
     this.#state.touch(this, false);
+  }
+
+  /** The source does not know it, and need not. */
+  isUnused(nowMs: number): boolean {
+    return this.isNew && this.#inUse(nowMs) === 0;
   }
 
   /** Nothing that it has used would be lost with it. */

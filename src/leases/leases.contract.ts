@@ -135,11 +135,37 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 3, { held: 30, waits: ofA })).held).toEqual([80]);
       // The call for which there is too little does not block a third.
       await claim("a", 4, { held: 80, used: 80 });
-      const ofC = waits(10, nowMs + 3);
-      await claim("c", 4, { held: c, waits: ofC });
-      expect((await claim("b", 5, { held: b, waits: ofB })).wanted).toEqual([{ window: "w", level: 0 }]);
-      await claim("b", 6, { held: 0, waits: ofB });
-      expect((await claim("c", 5, { held: c, waits: ofC })).held).toEqual([10]);
+      const ofD = waits(10, nowMs + 3);
+      await claim("d", 1, { waits: ofD });
+      await claim("b", 5, { held: b, waits: ofB });
+      for (const [id, held] of [
+        ["b", b],
+        ["c", c],
+      ] as const) {
+        if (held > 0) expect((await claim(id, 6, { held })).wanted).toEqual([{ window: "w", level: 0 }]);
+      }
+      await claim("b", 7, { held: 0, waits: ofB });
+      await claim("c", 7, { held: 0 });
+      expect((await claim("d", 2, { waits: ofD })).held).toEqual([10]);
+    });
+
+    test("while it is not known what was spent of a budget, nobody gives back what it holds", async () => {
+      const claim = claimAt(worldOf(120), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
+      expect((await claim("a", 1, { held: 50 }, true)).unknown).toEqual(["w"]);
+      expect((await claim("b", 1, { wants: "share" })).unknown).toEqual(["w"]);
+      expect(await claim("a", 2, { held: 50 })).toMatchObject({ held: [50], wanted: [] });
+      expect((await claim("b", 2, { wants: "share", spent: {} })).held).toEqual([50]);
+    });
+
+    test("what a call needs is taken from as few instances as possible", async () => {
+      const claim = claimAt(worldOf(119), { window: "w", kind: "rate", limit: 80, held: 20, used: 0 });
+      const holders = ["a", "b", "c", "d"];
+      for (const [index, id] of holders.entries()) await claim(id, 1, {}, index === 0);
+      const { nowMs } = await claim("a", 2, {});
+      await claim("e", 1, { held: 0, waits: { sinceMs: nowMs, first: 5, least: 5, all: 5 } });
+      const told: unknown[] = [];
+      for (const id of holders) told.push(...(await claim(id, 3, {})).wanted);
+      expect(told).toEqual([{ window: "w", level: 15 }]);
     });
 
     test("a call runs alone if its instance holds all that is left, and no other has reserved any", async () => {

@@ -42,9 +42,17 @@ const LEDGER_GAP_MS = 5;
 const RETRY_MS = 50;
 /** A source that has not answered by then is tried again. */
 const SYNC_MS = 1_000;
+/** The most windows in a message, and of how many instances: it takes the source as long as both together. */
 const MAX_CLAIMS = 500;
-/** How many unchanged windows are reported in each sync. */
+const MAX_CLAIMS_OF = 5;
+/** How many unchanged windows are reported in each sync, and in fewer of them by each of more than ten instances. */
 const REMINDED = 4;
+const REMINDING = 10;
+/**
+ * How many windows take a share before a call needs it. A share of every window for every instance is a message of each
+ * to each: of 10,000 keys at 50 instances, a million parts that move whenever one starts.
+ */
+const MAX_JOINING = 1_000;
 /**
  * How long a start waits for its shares after the first answer: others may have to give them back, which takes seconds
  * on overloaded machines.
@@ -64,9 +72,14 @@ export class Leases implements LeaseState {
   readonly #unregistered = new Set<LeasedWindow>();
   /** Forgotten once the source has it. */
   readonly #leaving = new Set<LeasedWindow>();
+  /** How many of them are not lazy. */
+  #joining = 0;
   #reminder: Iterator<LeasedWindow, undefined> = this.#windows.values();
   readonly #spent = new Map<string, Readonly<Record<string, number>>>();
   readonly #asked = new Set<string>();
+  /** To be asked together next: a question costs as much for one as for thousands. */
+  readonly #toAsk = new Set<string>();
+  #isAsking = false;
   #reclaims: Reclaim[] = [];
   readonly #reclaiming = new Set<string>();
   #news: string[] = [];
@@ -123,9 +136,12 @@ export class Leases implements LeaseState {
       known.reuse(options, nowMs);
       return known;
     }
-    const made = new LeasedWindow(options, this, nowMs);
+    const { isPassing = false } = options;
+    const isLazy = isPassing || this.#joining >= MAX_JOINING;
+    const made = new LeasedWindow({ ...options, isLazy }, this, nowMs);
+    if (!isLazy) this.#joining++;
     this.#windows.set(options.name, made);
-    this.touch(made, true);
+    if (isPassing || !isLazy) this.touch(made, true);
     return made;
   }
 
@@ -133,8 +149,14 @@ export class Leases implements LeaseState {
   drop(name: string): void {
     const window = this.#windows.get(name);
     if (window === undefined || this.#leaving.has(window)) return;
+    const nowMs = this.#options.clock.nowMs();
+    if (window.isUnused(nowMs)) {
+      this.#windows.delete(name);
+      this.#touched.delete(window);
+      return;
+    }
     this.#leaving.add(window);
-    window.leave(this.#options.clock.nowMs());
+    window.leave(nowMs);
   }
 
   /** Notifies all other instances. */
@@ -170,8 +192,10 @@ export class Leases implements LeaseState {
     await this.#syncing;
     const nowMs = this.#options.clock.nowMs();
     // What end users have spent is in the ledger, where the other instances find it when this one is gone.
-    for (const window of this.#windows.values()) if (!window.isPassing) window.leave(nowMs);
-    while (this.#touched.size > MAX_CLAIMS && this.#trouble === undefined) await this.#sync();
+    for (const window of this.#windows.values()) {
+      if (!window.isPassing && !window.isUnused(nowMs)) window.leave(nowMs);
+    }
+    while (this.#touched.size > this.#mostClaims && this.#trouble === undefined) await this.#sync();
     if (this.#trouble === undefined) await this.#sync(true);
     await this.#options.source.close();
   }
@@ -185,10 +209,8 @@ export class Leases implements LeaseState {
     if (this.partedMs <= nowMs) return;
     this.partedMs = nowMs;
     this.#epoch = "";
-    for (const window of this.#windows.values()) {
-      window.part(nowMs);
-      this.#mustRegister(window);
-    }
+    for (const window of this.#windows.values()) window.part(nowMs);
+    this.#mustRegisterAll();
   }
 
   /** The next sync starts this long after the last one, or earlier. */
@@ -227,7 +249,7 @@ export class Leases implements LeaseState {
     const sentMs = clock.nowMs();
     this.#sentMs = sentMs;
     if (this.#number > 0 && sentMs >= this.validUntilMs) this.part(sentMs);
-    const batch = this.#batch();
+    const batch = this.#batch(sentMs);
     const sync = this.#write(batch, sentMs, leaves);
     try {
       const late = () => new Error(`the source of leases did not answer within ${SYNC_MS} ms`);
@@ -244,19 +266,24 @@ export class Leases implements LeaseState {
     }
   }
 
+  get #mostClaims(): number {
+    return Math.ceil(MAX_CLAIMS / Math.max(1, Math.min(this.instances, MAX_CLAIMS) / MAX_CLAIMS_OF));
+  }
+
   /**
    * What the source must know first comes first. A few others are reported each time, so that it does not forget them.
    */
-  #batch(): LeasedWindow[] {
+  #batch(nowMs: number): LeasedWindow[] {
     const batch: LeasedWindow[] = [];
-    for (let count = 0; count < REMINDED; count++) {
+    const isReminding = this.#number % Math.ceil(this.instances / REMINDING) === 0;
+    for (let count = 0; isReminding && count < REMINDED; count++) {
       const { value, done } = this.#reminder.next();
       if (done) this.#reminder = this.#windows.values();
-      else this.#touched.add(value);
+      else if (!value.isUnused(nowMs)) this.#touched.add(value);
     }
     for (const windows of [this.#unregistered, this.#touched]) {
       for (const window of windows) {
-        if (batch.length >= MAX_CLAIMS) break;
+        if (batch.length >= this.#mostClaims) break;
         if (this.#touched.delete(window)) batch.push(window);
       }
     }
@@ -313,6 +340,7 @@ export class Leases implements LeaseState {
         continue;
       }
       if (!this.#leaving.delete(window)) continue;
+      if (!window.isLazy) this.#joining--;
       this.#windows.delete(window.name);
       this.#touched.delete(window);
     }
@@ -330,7 +358,12 @@ export class Leases implements LeaseState {
   #registerAgain({ epoch, newsSeen }: SyncAnswer): void {
     this.#epoch = epoch;
     this.#newsSeen = Math.min(this.#newsSeen, newsSeen);
-    for (const window of this.#windows.values()) this.#mustRegister(window);
+    this.#mustRegisterAll();
+  }
+
+  #mustRegisterAll(): void {
+    const nowMs = this.#options.clock.nowMs();
+    for (const window of this.#windows.values()) if (!window.isUnused(nowMs)) this.#mustRegister(window);
   }
 
   #mustRegister(window: LeasedWindow): void {
@@ -340,8 +373,11 @@ export class Leases implements LeaseState {
   }
 
   #askSpent(unknown: readonly string[]): void {
-    const asked = unknown.filter((name) => !this.#asked.has(name) && !this.#spent.has(name));
-    if (asked.length === 0) return;
+    for (const name of unknown) if (!this.#asked.has(name) && !this.#spent.has(name)) this.#toAsk.add(name);
+    if (this.#toAsk.size === 0 || this.#isAsking) return;
+    const asked = [...this.#toAsk];
+    this.#toAsk.clear();
+    this.#isAsking = true;
     for (const name of asked) this.#asked.add(name);
     const again = () => {
       for (const name of asked) {
@@ -351,12 +387,20 @@ export class Leases implements LeaseState {
       }
       this.#hurry(this.#failures === 0 ? LEDGER_GAP_MS : RETRY_MS);
     };
+    const next = () => {
+      this.#isAsking = false;
+      this.#askSpent([]);
+    };
     this.#options.spent.ofWindows(asked).then(
       (found) => {
         for (const name of asked) this.#spent.set(name, found.get(name) ?? {});
         again();
+        next();
       },
-      () => void this.#options.clock.after(LEDGER_RETRY_MS, again, { background: true }),
+      () => {
+        this.#options.clock.after(LEDGER_RETRY_MS, again, { background: true });
+        next();
+      },
     );
   }
 

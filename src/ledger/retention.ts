@@ -35,7 +35,13 @@ export async function deleteOldReceipts(options: RetentionOptions): Promise<numb
   if (beforeMs <= 0) return 0;
   if (beforeMs > (await receiptsKeptSince(storage))) await writeSetting(storage, KEPT_SINCE, String(beforeMs));
   await rollUpBefore(storage, beforeMs, isStopping);
-  const deleted = await inSteps(() => deleteReceiptsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
+  let afterId = "";
+  const step = async () => {
+    const { count, lastId } = await deleteReceiptsBefore(storage, beforeMs, { afterId, limit: ROWS_AT_ONCE });
+    afterId = lastId;
+    return count;
+  };
+  const deleted = await inSteps(step, clock, isStopping);
   await inSteps(() => deleteIntentsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
   return deleted;
 }

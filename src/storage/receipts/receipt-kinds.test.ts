@@ -125,7 +125,9 @@ test("receipts are deleted by age, and the remaining ones keep their values", as
   const young = sampleReceipt({ id: "rcp_0mwjkjm9h", createdAtMs: 1_790_000_000_000 });
   await insertReceipts(storage, [old, young]);
   await storage.query("UPDATE rolled_up SET until_id = '~'");
-  expect(await deleteReceiptsBefore(storage, 1_780_000_000_000, 10)).toBe(1);
+  expect(await deleteReceiptsBefore(storage, 1_780_000_000_000, { afterId: "", limit: 10 })).toMatchObject({
+    count: 1,
+  });
   expect(await selectReceipt(storage, old.project, old.id)).toBeUndefined();
   expect(await selectReceipt(storage, young.project, young.id)).toEqual(young);
 });

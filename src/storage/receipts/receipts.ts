@@ -110,13 +110,28 @@ export async function selectReceipt(queries: Queries, project: string, id: strin
 /** Receipts that an export has not written yet are kept for it. */
 const EXPORTED = `id < COALESCE((SELECT MIN(next_id) FROM exports), '~') AND id NOT IN (SELECT id FROM export_late)`;
 
-/** Deletes the oldest rolled-up and exported receipts before that time, at most `limit`, and returns how many. */
-export async function deleteReceiptsBefore(storage: Storage, beforeMs: number, limit: number): Promise<number> {
+/** Some receipts that were deleted, and the last of their ids. */
+interface Deleted {
+  count: number;
+  lastId: string;
+}
+
+/**
+ * Deletes the oldest rolled-up and exported receipts after that id and before that time, at most `limit`. Without the
+ * id, PostgreSQL would step over the index entries of all that were deleted before, until they are vacuumed.
+ */
+export async function deleteReceiptsBefore(
+  storage: Storage,
+  beforeMs: number,
+  { afterId, limit }: { afterId: string; limit: number },
+): Promise<Deleted> {
   const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
   const rows = await storage.query(
-    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) AND ${EXPORTED} ORDER BY id LIMIT ?)
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id > ? AND id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) AND ${EXPORTED} ORDER BY id LIMIT ?)
      RETURNING id`,
-    [endIdOf(beforeMs), beforeMs, limit],
+    [afterId, endIdOf(beforeMs), beforeMs, limit],
   );
-  return rows.length;
+  let lastId = afterId;
+  for (const { id } of rows) if (typeof id === "string" && id > lastId) lastId = id;
+  return { count: rows.length, lastId };
 }
