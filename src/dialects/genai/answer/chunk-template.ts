@@ -13,8 +13,7 @@ const PLACES: VaryingPlaces = {
   verbatim: true,
 };
 
-/** The members of an ordinary chunk, its candidate and its part. Any other could mean something for the bill or for the end. */
-const CHUNK: ReadonlySet<string> = new Set(["candidates", "usageMetadata", "modelVersion", "responseId", "createTime"]);
+/** The members of an ordinary candidate and its part. Any other could mean something for the bill or for the end. */
 const CANDIDATE: ReadonlySet<string> = new Set(["content", "index", "safetyRatings"]);
 const PART: ReadonlySet<string> = new Set(["text", "thought"]);
 
@@ -94,7 +93,7 @@ function textOf(chunk: JsonObject): string | undefined {
   const [part, otherPart] = arrayAt(content, "parts");
   if (otherCandidate !== undefined || otherPart !== undefined || !isObject(candidate) || !isObject(part))
     return undefined;
-  const isOrdinary = hasOnly(chunk, CHUNK) && hasOnly(candidate, CANDIDATE) && hasOnly(part, PART);
+  const isOrdinary = hasOnly(candidate, CANDIDATE) && hasOnly(part, PART);
   return isOrdinary && typeof part["text"] === "string" ? part["text"] : undefined;
 }
 

@@ -74,6 +74,8 @@ function fed(chunks: readonly string[], { lines, together }: Framing, before = "
     usages,
     usage: tap.usage,
     characters: tap.generatedCharacters,
+    media: tap.generatedMedia,
+    contentSeen: tap.contentSeen,
     stop: tap.stop,
     state: tap.state,
     failure: tap.failure?.message,
@@ -88,6 +90,7 @@ const search = { webSearchQueries: ["one", "two"], groundingChunks: [{ web: { ur
 const ODD: Readonly<Record<string, readonly string[]>> = {
   "an ordinary chunk": [says(" more", 7)],
   "an empty text": [says("", 7)],
+  "an empty text before any other": [says("", 1)],
   "escapes of all kinds": [
     says('"\\\n\u0001', 7).replace("\\u0001", '\\u0001\\/\\u00e9\\ud83d\\ude00"é🚀"'.replaceAll('"', "")),
   ],
@@ -101,6 +104,9 @@ const ODD: Readonly<Record<string, readonly string[]>> = {
     says("a", 7).replace('"candidates":[', '"candidates":[{"content":{"parts":[{"text":"b"}]},"index":1},'),
   ],
   "an image": [chunkOf([{ inlineData: { mimeType: "image/png", data: "AAAA" } }], { said: 7 })],
+  "images with a text each": [7, 8, 9].map((said) =>
+    chunkOf([{ text: "x", inlineData: { mimeType: "image/png", data: "AAAA" } }], { said }),
+  ),
   "a search": [chunkOf([{ text: "found" }], { said: 7 }, { groundingMetadata: search })],
   "searches in a row": [7, 8, 9].map((said) => chunkOf([{ text: "found" }], { said }, { groundingMetadata: search })),
   "citations under the older name": [
@@ -114,6 +120,10 @@ const ODD: Readonly<Record<string, readonly string[]>> = {
     chunkOf([{ text: "x" }], { prompt: 14, said: 3 }),
     chunkOf([{ text: "y" }], { prompt: 14, said: 4 }),
   ],
+  "a prompt that grew to the total": [10, 10, 16].map((promptTokenCount) =>
+    chunkOf([{ text: "x" }], undefined, {}, { usageMetadata: { promptTokenCount, totalTokenCount: 16 } }),
+  ),
+  "zeros in a row": [1, 2, 3].map(() => chunkOf([{ text: "x" }], { prompt: 0, said: 0 })),
   "a smaller count, then ordinary ones below what was counted": [says("x", 2), says("y", 3), says("z", 4)],
   "a count of zero": [chunkOf([{ text: "x" }], { prompt: 0, said: 0 }), says("y", 7)],
   "no usage": [chunkOf([{ text: "x" }], undefined), chunkOf([{ text: "y" }], undefined)],
@@ -144,12 +154,15 @@ const ODD: Readonly<Record<string, readonly string[]>> = {
 
 describe("a chunk that differs from the one before in its text and its counts is passed on as if it was parsed", () => {
   const last = chunkOf([{ text: "." }], { said: 12 }, { finishReason: "STOP" });
+  const uncounted = chunkOf([{ text: "." }], undefined, { finishReason: "STOP" });
   for (const framing of FRAMINGS) {
     test.each(Object.entries(ODD))(`%s; ${framing.name}`, (_, odd) => {
       const begun = ["Once", " upon", " a time"].map((text, at) => says(text, 4 + at));
       for (const chunks of [
         [...begun, ...odd, says(" there", 10), says(" was", 11), last],
         [...begun, ...odd, ...odd, last],
+        [...begun, ...odd, uncounted],
+        [...begun, ...odd, says(" there", 10), uncounted],
         [...odd, ...begun],
       ]) {
         expect(fed(chunks, framing)).toEqual(parsed(chunks, framing));

@@ -128,8 +128,7 @@ export class GenaiTap extends TapBase {
   /** Whether chunks like this one change nothing but the text and the counts. */
   #maySeeLike(chunk: JsonObject): boolean {
     if (this.#lessons === MAX_LESSONS || this.#context.options.arrayFraming) return false;
-    if (!this.contentSeen || this.state !== "open" || this.failure !== undefined) return false;
-    return !this.#understated || chunk["usageMetadata"] === undefined;
+    return this.contentSeen && (!this.#understated || chunk["usageMetadata"] === undefined);
   }
 
   /**
