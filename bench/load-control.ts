@@ -35,12 +35,10 @@ export interface StreamJob {
   contentChunks: number;
 }
 
-export interface FirstContentsJob {
+/** Streams that are begun at once. */
+export interface StreamsJob {
   url: string;
   streams: number;
-}
-
-export interface HoldJob extends FirstContentsJob {
   /** Native chat where absent. */
   pair?: Pair | undefined;
 }
@@ -64,14 +62,14 @@ export class LoadControl {
   translated = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translated`, job);
   stream = (job: StreamJob): Promise<void> => postJson(`${this.#url}/stream`, job);
   /** Resolves when all the streams are open and have brought content. */
-  hold = (job: HoldJob): Promise<void> => postJson(`${this.#url}/hold`, job);
+  hold = (job: StreamsJob): Promise<void> => postJson(`${this.#url}/hold`, job);
   /** Events that the held streams have brought so far. */
   held = (): Promise<number> => postJson(`${this.#url}/held`, {});
   /** Resolves when the held streams have ended properly, with the number of their events. */
   ended = (): Promise<number> => postJson(`${this.#url}/ended`, {});
   translatedStream = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translatedStream`, job);
   /** Milliseconds to the first content of streams that start at the same time. */
-  firstContents = (job: FirstContentsJob): Promise<number[]> => postJson(`${this.#url}/firstContents`, job);
+  firstContents = (job: StreamsJob): Promise<number[]> => postJson(`${this.#url}/firstContents`, job);
   /** Milliseconds of every call, a list per target. */
   firstBytes = (job: FirstByteJob): Promise<number[][]> => postJson(`${this.#url}/firstBytes`, job);
 }

@@ -11,15 +11,7 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
-import type {
-  FirstByteJob,
-  FirstContentsJob,
-  HoldJob,
-  PlainJob,
-  StreamJob,
-  TranslatedJob,
-  UnaryJob,
-} from "./load-control.ts";
+import type { FirstByteJob, PlainJob, StreamJob, StreamsJob, TranslatedJob, UnaryJob } from "./load-control.ts";
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
 import { ANSWER_MARKS, CHAT_TO_MESSAGES, type Pair, pathOf } from "./translated-pairs.ts";
 import { translatedRequest } from "./translated-requests.ts";
@@ -126,13 +118,28 @@ async function translatedStreamCall(url: string, pair: Pair, request: Uint8Array
   for await (const _ of readStream(await send(url, request, streamPathOf(pair)), STREAM_ENDS[pair[0]]));
 }
 
+/** Sends the request of a pair, or of native chat. */
+function asker({ url, pair }: Pick<StreamsJob, "url" | "pair">): {
+  ask: () => Promise<Response>;
+  ending: string | RegExp;
+} {
+  if (pair === undefined) return { ask: () => send(url, STREAM_REQUEST), ending: DONE };
+  const body = translatedStreamRequest(pair);
+  const path = streamPathOf(pair);
+  return { ask: () => send(url, body, path), ending: STREAM_ENDS[pair[0]] };
+}
+
+/** The first word of the answer in any protocol. */
+const FIRST_WORD = /"(?:content|text|delta)": ?"The/;
+
 /** Until a word of the answer is there, not only the beginning of the stream. */
-async function firstContentMs(url: string): Promise<number> {
+async function firstContentMs({ ask, ending }: ReturnType<typeof asker>): Promise<number> {
   const startMs = performance.now();
   let contentMs: number | undefined;
-  // The first event has a role and no text.
-  for await (const { events } of readStream(await send(url, STREAM_REQUEST)))
-    if (events > 1) contentMs ??= performance.now() - startMs;
+  for await (const counter of readStream(await ask(), ending)) {
+    const nowMs = performance.now();
+    if (contentMs === undefined && FIRST_WORD.test(counter.end)) contentMs = nowMs - startMs;
+  }
   if (contentMs === undefined) throw new Error("a stream had no content");
   return contentMs;
 }
@@ -144,12 +151,10 @@ class HeldStreams {
   readonly #ending: string | RegExp;
   #running: Promise<void>[] = [];
 
-  /** Native chat without a `pair`. */
-  constructor({ url, pair }: Pick<HoldJob, "url" | "pair">) {
-    const body = pair ? translatedStreamRequest(pair) : STREAM_REQUEST;
-    const path = pair ? streamPathOf(pair) : CHAT_PATH;
-    this.#ask = () => send(url, body, path);
-    this.#ending = pair ? STREAM_ENDS[pair[0]] : DONE;
+  constructor(job: StreamsJob) {
+    const { ask, ending } = asker(job);
+    this.#ask = ask;
+    this.#ending = ending;
   }
 
   async open(streams: number): Promise<void> {
@@ -216,10 +221,12 @@ const JOBS: Record<string, (job: never) => Promise<unknown>> = {
     const request = translatedStreamRequest(pair);
     return inParallel(requests, atOnce, () => translatedStreamCall(url, pair, request));
   },
-  firstContents: ({ url, streams }: FirstContentsJob) =>
-    Promise.all(Array.from({ length: streams }, () => firstContentMs(url))),
+  firstContents: (job: StreamsJob) => {
+    const asking = asker(job);
+    return Promise.all(Array.from({ length: job.streams }, () => firstContentMs(asking)));
+  },
   stream: (job: StreamJob) => inParallel(job.streams, job.atOnce, () => streamCall(job)),
-  hold: (job: HoldJob) => {
+  hold: (job: StreamsJob) => {
     held = new HeldStreams(job);
     return held.open(job.streams);
   },

@@ -1,4 +1,4 @@
-/** Requests whose client and host speak different protocols. */
+/** Pairs of protocols: what a client speaks, and what its host does. */
 import { UPSTREAM_MODEL } from "./bodies.ts";
 
 export type BenchDialect = "chat" | "messages" | "genai" | "responses";
@@ -10,10 +10,28 @@ export const PAIRS: readonly Pair[] = BENCH_DIALECTS.flatMap((client) =>
   BENCH_DIALECTS.filter((upstream) => upstream !== client).map((upstream): Pair => [client, upstream]),
 );
 
+/** Of each protocol once what clients speak and once what hosts do: enough for a look. */
+export const SOME_PAIRS: readonly Pair[] = [
+  ["chat", "messages"],
+  ["messages", "chat"],
+  ["genai", "responses"],
+  ["responses", "genai"],
+];
+
+/** The native lane of the other protocols; chat has bodies of its own (`bodies.ts`). */
+export const NATIVE_PAIRS: readonly Pair[] = [
+  ["messages", "messages"],
+  ["genai", "genai"],
+  ["responses", "responses"],
+];
+
+/** How a row names a pair. */
+export const nameOf = ([client, upstream]: Pair): string => (client === upstream ? client : `${client} to ${upstream}`);
+
 /** The one that other gateways know, too. */
 export const CHAT_TO_MESSAGES: Pair = ["chat", "messages"];
 
-/** A separate model for each pair, whose host only supports the second protocol. */
+/** A separate model for each pair, whose host speaks only the second protocol. */
 export const modelOf = ([client, upstream]: Pair): string => `bench/${client}-to-${upstream}`;
 
 /** Where clients send a request. */

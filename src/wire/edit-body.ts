@@ -34,6 +34,11 @@ function hasAny(object: JsonObject, keys: readonly string[]): boolean {
   return false;
 }
 
+function hasMembers(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
+}
+
 /** Text that replaces the text between two offsets. */
 interface Splice {
   start: number;
@@ -66,8 +71,8 @@ function findSplices(body: string | Buffer, { set, rename = {} }: BodyEdits, par
     if (!value) return undefined;
     splices.push({ start: value.start, end: value.end, text: json });
   }
-  // Without any of the members, nothing is known about the body, not even that it has members.
-  if (splices.length === 0) return undefined;
+  // Members in front are followed by a comma, which an empty object has no use for.
+  if (splices.length === 0 && (front === "" || !hasMembers(parsed))) return undefined;
   for (const key in rename) {
     if (!(key in parsed)) continue;
     const end = endOfOnlyKey(body, key);

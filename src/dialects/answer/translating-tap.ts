@@ -22,7 +22,8 @@ export class TranslatingTap extends TapBase {
   override readonly usageRuns: boolean;
   protected readonly decoder: StreamDecoder;
   protected readonly encoder: StreamEncoder;
-  readonly #unwrapper: AnswerUnwrapper;
+  /** Undefined where the request had nothing done to it that an answer undoes. */
+  readonly #unwrapper: AnswerUnwrapper | undefined;
   #contentCame = false;
   #calls = 0;
   #blocks = 0;
@@ -33,7 +34,7 @@ export class TranslatingTap extends TapBase {
     this.usageRuns = decoder.usageRuns === true;
     this.decoder = decoder;
     this.encoder = encoder;
-    this.#unwrapper = new AnswerUnwrapper(reading);
+    if (Object.keys(reading).length > 0) this.#unwrapper = new AnswerUnwrapper(reading);
   }
 
   get position(): unknown {
@@ -78,7 +79,7 @@ export class TranslatingTap extends TapBase {
     for (const event of events) {
       if ("text" in event) this.#count(event.text);
       if (this.failure) return text;
-      for (const one of this.#unwrapper.push(event)) {
+      for (const one of this.#unwrapper?.push(event) ?? [event]) {
         this.#takeFew(one);
         if (!this.failure) text += this.#written(one);
         this.contentSeen = this.#contentCame && this.encoder.undecided !== true;

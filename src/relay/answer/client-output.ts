@@ -28,24 +28,26 @@ export interface DirectController {
 const NO_CLIENT: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
 
 /** Whether the commit deadline passes before there is content to commit. */
-export async function commitsEarly(
+export function commitsEarly(
   { startedAtMs }: Pick<Call, "startedAtMs">,
   gateway: Gateway,
   opening: Promise<unknown>,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
+  const decide = (early: boolean): void => {
+    gateway.watchdog.unwatch(watched);
+    resolve(early);
+  };
   const watched: Watched = {
     watchIndex: NOT_WATCHED,
     check: (now) => {
-      if (now - startedAtMs >= gateway.timings.commitDeadlineMs) resolve(true);
+      if (now - startedAtMs >= gateway.timings.commitDeadlineMs) decide(true);
     },
   };
   gateway.watchdog.watch(watched);
-  const settled = () => resolve(false);
+  const settled = () => decide(false);
   opening.then(settled, settled);
-  const early = await promise;
-  gateway.watchdog.unwatch(watched);
-  return early;
+  return promise;
 }
 
 /** Writes a body to an output. The result resolves at its end. */

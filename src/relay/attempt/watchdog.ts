@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
+import { EndOfTurn } from "../../base/end-of-turn.ts";
 
 const TICK_MS = 100;
 
@@ -21,10 +22,11 @@ export class Watchdog {
   readonly #watched: Watched[] = [];
   readonly #clock: Clock;
   #stopTicking: Cancel | undefined;
-  #endOfTurn: (() => void)[] = [];
+  readonly #endOfTurn: EndOfTurn;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#endOfTurn = new EndOfTurn(clock);
   }
 
   /** Checks it on every tick until `unwatch`. */
@@ -47,17 +49,9 @@ export class Watchdog {
     watched.watchIndex = NOT_WATCHED;
   }
 
-  /**
-   * Runs the callback after the runtime has handled everything that arrived in this turn of the event loop. All callbacks of a turn
-   * share one place in the next. `run` must not throw.
-   */
+  /** Runs the callback after the runtime has handled everything that arrived in this turn of the event loop. It must not throw. */
   atEndOfTurn(run: () => void): void {
-    if (this.#endOfTurn.push(run) > 1) return;
-    this.#clock.soon(() => {
-      const due = this.#endOfTurn;
-      this.#endOfTurn = [];
-      for (const one of due) one();
-    });
+    this.#endOfTurn.add(run);
   }
 
   #tick(): void {

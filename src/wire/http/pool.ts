@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
+import { EndOfTurn } from "../../base/end-of-turn.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 import type { RequestUrl } from "./request-url.ts";
 
@@ -20,6 +21,8 @@ const BEFORE_HOST_CLOSES_MS = 1000;
 
 /** Idle connections by origin. The most recently used one is reused first, so that surplus ones expire. */
 export class ConnectionPool {
+  /** Answers whose heads arrived in one turn begin together. */
+  readonly endOfTurn: EndOfTurn;
   readonly #clock: Clock;
   readonly #options: PoolOptions;
   readonly #idle = new Map<string, Connection[]>();
@@ -27,6 +30,7 @@ export class ConnectionPool {
 
   constructor(clock: Clock, options: Partial<PoolOptions> = {}) {
     this.#clock = clock;
+    this.endOfTurn = new EndOfTurn(clock);
     this.#options = { ...DEFAULTS, ...options };
   }
 

@@ -123,6 +123,14 @@ describe("responses", () => {
     expect(await failureOf(call(host.url))).toBe("broken");
   });
 
+  test("a body that breaks off in the packet of its head does so for its reader, who knows the status", async () => {
+    const head = "HTTP/1.1 429 Slow\r\nretry-after: 7\r\ntransfer-encoding: chunked\r\n\r\n";
+    const host = startHost((socket) => void socket.end(`${head}zz\r\n`));
+    const answer = await begin(host.url).answer();
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "7"]);
+    expect(await failureOf(answer.read())).toBe("broken");
+  });
+
   test("malformed HTTP fails at once and closes the connection", async () => {
     const refused = [
       "hello\r\n\r\n",

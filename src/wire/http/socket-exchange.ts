@@ -229,10 +229,14 @@ export class SocketExchange implements HttpExchange, HttpAnswer, ConnectionUser 
     // A host that rejects a request need not receive the rest of it.
     if (status >= 400) this.#connection.stopSending();
     this.#answer = decompressResponse(this);
-    this.#opening?.resolve(this.#answer);
-    this.#opening = undefined;
+    if (this.#opening) this.#pool.endOfTurn.add(this.#opened);
     if (rest.length > 0 || framing === 0) this.#receiveBody(rest);
   }
+
+  readonly #opened = (): void => {
+    if (this.#answer) this.#opening?.resolve(this.#answer);
+    this.#opening = undefined;
+  };
 
   #receiveBody(bytes: Uint8Array): void {
     if (this.#chunked) {
@@ -296,7 +300,9 @@ export class SocketExchange implements HttpExchange, HttpAnswer, ConnectionUser 
     this.#failure = failure;
     this.#body = undefined;
     this.#connection.terminate();
-    this.#opening?.reject(failure);
+    // A body that breaks off in the turn of its head does so for its reader.
+    if (this.#answer) this.#opened();
+    else this.#opening?.reject(failure);
     this.#reading?.reject(failure);
     this.#taking?.end.reject(failure);
     this.#opening = undefined;

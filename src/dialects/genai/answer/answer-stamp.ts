@@ -29,7 +29,3 @@ export class AnswerStamp {
     return made;
   }
 }
-
-/** Whether the text of chunks has exactly the fields that are not lacking, judged by their names. */
-export const hasAllBut = (lacking: Readonly<Record<string, string>>, chunks: string): boolean =>
-  FIELDS.every((field) => chunks.includes(`"${field}"`) !== field in lacking);

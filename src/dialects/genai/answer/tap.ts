@@ -1,99 +1,91 @@
+import { ByteBuffer } from "../../../base/byte-buffer.ts";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../../base/json.ts";
-import { MIN_WEIGHT, textWeight } from "../../../base/text-weight.ts";
+import { eventWeight, textWeight } from "../../../base/text-weight.ts";
 import { GatewayError } from "../../../canon/error.ts";
-import { completionTokens, countsNothing, laterUsage, promptTokens, type Usage } from "../../../canon/usage.ts";
+import { countsNothing, laterUsage, type Usage } from "../../../canon/usage.ts";
 import { editBody } from "../../../wire/edit-body.ts";
 import { ObjectEdit } from "../../../wire/json-text.ts";
-import { readFrames, type SseFrame } from "../../../wire/sse.ts";
+import { endOfEvent, readFrames, type SseFrame } from "../../../wire/sse.ts";
+import { viewedBytes } from "../../../wire/viewed-bytes.ts";
 import { TapBase } from "../../answer/tap-base.ts";
-import type { NativeAnswerContext } from "../../dialect.ts";
+import type { NativeAnswerContext, TapProgress } from "../../dialect.ts";
 import { patchCandidates } from "../native.ts";
 import type { GenaiOptions } from "../options.ts";
 import type { GenaiQuirks } from "../quirks.ts";
-import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
+import { AnswerStamp } from "./answer-stamp.ts";
+import { ChunkTemplate } from "./chunk-template.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { HostedTools } from "./hosted-tools.ts";
 import { decodeUsage, encodeUsage, reportUsageTerms, searchQueries } from "./usage.ts";
 
-/** A chunk with none of these is forwarded unchanged. */
-const MARKS = [
-  '"finishReason"',
-  '"error"',
-  '"promptFeedback"',
-  '"groundingMetadata"',
-  '"citationMetadata"',
-  '"toolUsePromptTokenCount"',
-  '"inlineData"',
-  '"toolCall"',
-  '"codeExecutionResult"',
-];
+/** After this many templates that no chunk matched, no more are learned: the host's chunks differ in more than their text. */
+const MAX_LESSONS = 8;
 
-/** Only single-line events that begin and end like objects. */
-const WHOLE_CHUNKS = /^(?:data: \{"[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
-const BEGINNING = "data: {";
-const CR = 0x0d;
-const COLON = 0x3a;
-const SPACE = 0x20;
-const ZERO = 0x30;
-
-const TEXT = /"text":"(?:[^"\\]|\\.)*"/g;
-const EMPTY_TEXT = '"text":""'.length;
-
-/** Some chunks have a `usageMetadata` without counts. Only chunks with counts have this key. */
-const USAGE_MARK = '"promptTokenCount"';
-const TOTAL_MARK = '"totalTokenCount"';
+/** A chunk that was parsed, and what the client got for it. */
+interface Lesson {
+  frame: SseFrame;
+  chunk: JsonObject;
+  written: string;
+}
 
 export class GenaiTap extends TapBase {
   override readonly usageRuns = true;
   readonly #context: NativeAnswerContext<GenaiQuirks, GenaiOptions>;
-  /** Every chunk has cumulative usage, so only the last of several needs to be read, and only once. */
-  #lastWithUsage: string | undefined;
-  /** The token counts up to that chunk. */
-  #prompt = 0;
-  #generated = 0;
+  #template: ChunkTemplate | undefined;
+  /** The chunk before the next one, from which a template is learned when that arrives, so that it does not delay this one. */
+  #lesson: Lesson | undefined;
+  #lessons = 0;
+  /** The last ordinary chunk. All chunks have cumulative usage, so only the last of several needs to be read, and only once. */
+  readonly #unread = new ByteBuffer();
   /** The last usage that the client received is less than what is billed. */
   #understated = false;
   #searches = 0;
   readonly #tools = new HostedTools();
   #chunks = 0;
   readonly #stamp: AnswerStamp;
-  /** The fields that the last chunk lacked. Ordinary chunks lack the same ones. */
-  #lacking: Readonly<Record<string, string>> = {};
-  #beginning = BEGINNING;
-
   constructor(context: NativeAnswerContext<GenaiQuirks, GenaiOptions>) {
     super();
     this.#context = context;
     this.#stamp = new AnswerStamp(context);
   }
 
-  protected override pushText(events: string): string {
-    const ordinary =
-      this.contentSeen &&
-      !this.#context.options.arrayFraming &&
-      WHOLE_CHUNKS.test(events) &&
-      !MARKS.some((mark) => events.includes(mark)) &&
-      hasAllBut(this.#lacking, events) &&
-      this.#countsUp(events);
-    if (!ordinary) return this.pushCarefully(events);
-    if (events.includes(USAGE_MARK)) {
-      this.#lastWithUsage = events;
-      this.#understated = false;
+  /** Copies runs of ordinary chunks, and parses everything between them. */
+  override push(events: Uint8Array, output: ByteBuffer): TapProgress {
+    const { bytes, view } = viewedBytes(events);
+    for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
+      const run = this.#passRun(bytes, view, at, output);
+      if (run > at) {
+        at = run;
+        continue;
+      }
+      const end = endOfEvent(events, at);
+      output.putText(this.pushCarefully(bytes.toString("utf8", at, end)));
+      at = end;
     }
-    for (const [fragment] of events.matchAll(TEXT)) this.#countChunk(textWeight(fragment) - EMPTY_TEXT);
-    return this.#stamped(events);
+    return this;
   }
 
-  /** Inserts the missing fields before the first member of each event, and makes line ends uniform (choices 3). */
-  #stamped(events: string): string {
-    let text = "";
-    for (let at = 0; at < events.length; ) {
-      const lineEnd = events.indexOf("\n", at);
-      const isCrlf = events.charCodeAt(lineEnd - 1) === CR;
-      text += `${this.#beginning}${events.slice(at + BEGINNING.length, isCrlf ? lineEnd - 1 : lineEnd)}\n\n`;
-      at = lineEnd + (isCrlf ? 3 : 2);
+  /** Where the run of ordinary chunks ends that begins at `at`; `at` itself where there is none. */
+  #passRun(bytes: Buffer, view: DataView, at: number, output: ByteBuffer): number {
+    if (this.#lesson !== undefined) this.#learn(this.#lesson);
+    const template = this.#template;
+    if (template === undefined) return at;
+    const end = template.renderRun(bytes, view, at, output);
+    if (end === at) return at;
+    this.#lessons = 0;
+    this.generatedCharacters += template.characters;
+    if (template.counts) {
+      this.#unread.clear();
+      this.#unread.reserve(end - template.lastStart);
+      this.#unread.putPart(bytes, template.lastStart, end);
     }
-    return text;
+    return end;
+  }
+
+  #learn({ frame, chunk, written }: Lesson): void {
+    this.#lesson = undefined;
+    this.#lessons++;
+    this.#template = ChunkTemplate.learn(frame, chunk, written);
   }
 
   protected override closing(): string {
@@ -104,6 +96,8 @@ export class GenaiTap extends TapBase {
   protected frame(frame: SseFrame): string {
     // Comments and other lines break the vendor's readers (sdks 1.5).
     if (frame.data === undefined || frame.data === "[DONE]") return "";
+    // Any chunk that is parsed may change what the next ones mean.
+    this.#template = undefined;
     const chunk = parseObject(frame.data);
     if (!chunk) {
       this.failure = new GatewayError("upstream_failed", "The provider sent a chunk that is not valid JSON.");
@@ -126,28 +120,15 @@ export class GenaiTap extends TapBase {
     if (stop) this.stop = stop;
     else if (blocked !== undefined) this.stop = { unified: "filter", raw: blocked };
     if (this.stop) this.state = "complete";
-    this.#lacking = this.#stamp.lacking(chunk);
-    const added = Object.entries(this.#lacking).map(([name, value]) => `"${name}":${value},`);
-    this.#beginning = BEGINNING + added.join("");
-    return this.#write(String(editBody({ text: data }, { set: this.#lacking }, chunk)));
+    const written = this.#write(String(editBody({ text: data }, { set: this.#stamp.lacking(chunk) }, chunk)));
+    if (this.#maySeeLike(chunk)) this.#lesson = { frame, chunk, written };
+    return written;
   }
 
-  /** Whether the counts never decrease in these chunks, so that only the last needs to be read. */
-  #countsUp(events: string): boolean {
-    let prompt = this.#prompt;
-    let generated = this.#generated;
-    for (let at = events.indexOf(USAGE_MARK); at >= 0; at = events.indexOf(USAGE_MARK, at + 1)) {
-      const promptNow = numberAfter(events, at + USAGE_MARK.length);
-      const total = events.indexOf(TOTAL_MARK, at);
-      const generatedNow = numberAfter(events, total + TOTAL_MARK.length) - promptNow;
-      // Also false if a number is missing, since NaN compares false.
-      if (!(total >= 0 && promptNow >= prompt && generatedNow >= generated)) return false;
-      prompt = promptNow;
-      generated = generatedNow;
-    }
-    this.#prompt = prompt;
-    this.#generated = generated;
-    return true;
+  /** Whether chunks like this one change nothing but the text and the counts. */
+  #maySeeLike(chunk: JsonObject): boolean {
+    if (this.#lessons === MAX_LESSONS || this.#context.options.arrayFraming) return false;
+    return this.contentSeen && (!this.#understated || chunk["usageMetadata"] === undefined);
   }
 
   /**
@@ -164,8 +145,6 @@ export class GenaiTap extends TapBase {
     }
     const counted = laterUsage(earlier, usage);
     this.usageSeen = counted;
-    this.#prompt = promptTokens(counted);
-    this.#generated = completionTokens(counted);
     if (counted !== usage && countsNothing(usage)) return null;
     this.#understated = counted !== usage && !mayBeLast;
     return counted !== usage && mayBeLast ? encodeUsage(counted) : undefined;
@@ -178,16 +157,11 @@ export class GenaiTap extends TapBase {
 
   /** Reads the last chunk that was not read yet. */
   #countedSoFar(): Usage | undefined {
-    const unread = this.#lastWithUsage;
-    if (unread === undefined) return this.usageSeen;
-    this.#lastWithUsage = undefined;
-    const last = readFrames(unread).findLast(({ data }) => data?.includes(USAGE_MARK))?.data;
-    this.report(last === undefined ? undefined : decodeUsage(parseObject(last)));
+    if (this.#unread.length === 0) return this.usageSeen;
+    const [last] = readFrames(this.#unread.view().toString());
+    this.#unread.clear();
+    this.report(decodeUsage(parseObject(last?.data ?? "")));
     return this.usageSeen;
-  }
-
-  #countChunk(weight: number): void {
-    if (weight > 0) this.generatedCharacters += Math.max(MIN_WEIGHT, weight);
   }
 
   #write(data: string): string {
@@ -202,7 +176,7 @@ export class GenaiTap extends TapBase {
         const text = stringAt(part, "text");
         // An empty text is no content, unless it carries something that must come back.
         if (text !== "" || stringAt(part, "thoughtSignature") !== undefined) this.contentSeen = true;
-        this.#countChunk(textWeight(text ?? ""));
+        this.generatedCharacters += eventWeight(text ?? "");
         const media = objectAt(part, "inlineData");
         if (media) this.#countMedia(media);
         const call = objectAt(part, "functionCall");
@@ -223,16 +197,6 @@ export class GenaiTap extends TapBase {
 const hasFinished = (chunk: JsonObject): boolean =>
   objectAt(chunk, "promptFeedback") !== undefined ||
   arrayAt(chunk, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined);
-
-/** The integer after a member's name, or NaN. */
-function numberAfter(text: string, nameEnd: number): number {
-  let at = nameEnd;
-  for (let code = text.charCodeAt(at); code === COLON || code === SPACE; ) code = text.charCodeAt(++at);
-  let number = Number.NaN;
-  for (let digit = text.charCodeAt(at) - ZERO; digit >= 0 && digit <= 9; digit = text.charCodeAt(++at) - ZERO)
-    number = (Number.isNaN(number) ? 0 : number * 10) + digit;
-  return number;
-}
 
 function withUsage(data: string, usage: JsonObject | null): string {
   const edit = new ObjectEdit(data);

@@ -37,6 +37,7 @@ export class ServerTools {
   /** The usage with the calls that were seen, or with the host's count if that is larger. */
   addTo(usage: Usage | undefined, raw: JsonObject | undefined): Usage | undefined {
     const reported = objectAt(raw, "server_tool_use");
+    if (this.#uses.size === 0 && reported === undefined) return usage;
     const names = new Set(this.#uses.keys());
     for (const key in reported) if (key.endsWith(REQUESTS)) names.add(key.slice(0, -REQUESTS.length));
     names.delete(WEB_SEARCH);

@@ -16,6 +16,9 @@ const ALWAYS_KEPT: ReadonlySet<string> = new Set([
   "service_tier",
 ]);
 
+/** Before the first event. */
+const NOTHING: JsonObject = {};
+
 /** Estimates of short prompts are off by up to this many tokens. Those of longer prompts are at most twice the count. */
 const ESTIMATE_ERROR = 100;
 
@@ -25,7 +28,7 @@ const ESTIMATE_ERROR = 100;
  * it in `message_delta` (decision 0085).
  */
 export class StreamedUsage {
-  #raw: JsonObject = {};
+  #raw: JsonObject = NOTHING;
   #mayBeEstimated = false;
   readonly #unknown = new Set<string>();
 
@@ -48,7 +51,8 @@ export class StreamedUsage {
   begin(reported: JsonObject): void {
     const { output_tokens: _begun, ...prompt } = reported;
     // An estimate does not include cache counters.
-    this.#mayBeEstimated = promptOf(this.#raw) === 0 && promptOf(prompt) === countAt(prompt, "input_tokens");
+    this.#mayBeEstimated =
+      (this.#raw === NOTHING || promptOf(this.#raw) === 0) && promptOf(prompt) === countAt(prompt, "input_tokens");
     this.#take(prompt);
   }
 
@@ -70,6 +74,7 @@ export class StreamedUsage {
   /** The usage of a later event, with earlier counters replacing smaller ones. */
   #counted(later: JsonObject): JsonObject {
     const known = this.#raw;
+    if (known === NOTHING) return later;
     const prompt = promptOf(known);
     const promptNow = promptOf(merged(known, later));
     const isCorrected = this.#mayBeEstimated && prompt - promptNow <= Math.max(promptNow, ESTIMATE_ERROR);
@@ -93,7 +98,8 @@ export class StreamedUsage {
 /** A total without its split keeps what fits of a split that was reported earlier (H27). */
 function merged(known: JsonObject, later: JsonObject): JsonObject {
   const both: Record<string, unknown> = { ...known };
-  for (const [key, value] of Object.entries(later)) {
+  for (const key in later) {
+    const value = later[key];
     // Passes that were reported have run, even if a later event omits them.
     const isFewer = key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length;
     if (value !== null && !isFewer && (key in both || hasRoom(both, key))) both[key] = value;

@@ -69,13 +69,11 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (counted === undefined || !isObject(raw)) return undefined;
   const searches = countAt(objectAt(raw, SERVER_TOOLS), "web_search_requests");
   const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodePass);
+  const usage: Usage = Object.assign(own ?? counted, passes);
+  if (searches) usage.searches = searches;
   const unknown = [...unknownIn(raw), ...kinds];
-  return {
-    ...(own ?? counted),
-    ...passes,
-    ...(searches ? { searches } : {}),
-    ...(unknown.length === 0 ? {} : { unknown: unknown.slice(0, MAX_UNKNOWN_COUNTERS) }),
-  };
+  if (unknown.length > 0) usage.unknown = unknown.slice(0, MAX_UNKNOWN_COUNTERS);
+  return usage;
 }
 
 /** The counters that cannot be billed. */
@@ -97,14 +95,14 @@ function decodePass(raw: unknown): Usage {
   const { minutes, hour } = cacheWrites(raw);
   const reported = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
   const reasoning = reported === undefined || output === undefined ? reported : Math.min(reported, output);
-  return {
-    ...(input === undefined ? {} : { input }),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(minutes === undefined ? {} : { cacheWrite5m: minutes }),
-    ...(hour === undefined ? {} : { cacheWrite1h: hour }),
-    ...(output === undefined ? {} : { output: output - (reasoning ?? 0) }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-  };
+  const usage: Usage = {};
+  if (input !== undefined) usage.input = input;
+  if (cacheRead !== undefined) usage.cacheRead = cacheRead;
+  if (minutes !== undefined) usage.cacheWrite5m = minutes;
+  if (hour !== undefined) usage.cacheWrite1h = hour;
+  if (output !== undefined) usage.output = output - (reasoning ?? 0);
+  if (reasoning !== undefined) usage.reasoning = reasoning;
+  return usage;
 }
 
 /** Reports the terms on which the response was served, according to its usage. */
