@@ -2,8 +2,9 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
 import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
-import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import type { ReceivedRequest, RequestOutline } from "../../dialects/received-request.ts";
 import { holdsMoreValues } from "../../wire/json-values.ts";
+import { outlineJson, type TextPlaces } from "../../wire/long-texts.ts";
 import { inspectJson, type RepeatedKey } from "../../wire/repeated-keys.ts";
 import { NOT_WATCHED, type Watched } from "../attempt/watchdog.ts";
 import { ClientDisconnectedError } from "../call.ts";
@@ -16,6 +17,9 @@ import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 const SMALL = 32 * 1024;
 /** Up to this size a body is read in one piece, which is several times cheaper than walking over its parts. */
 const READ_AT_ONCE = 1024 * 1024;
+
+/** A longer body is mostly images and documents, which are not worth an outline. */
+const MAX_OUTLINED = 1024 * 1024;
 
 /** Ten for each of the most messages that a request may have (contract 8). */
 const MAX_VALUES = 1_000_000;
@@ -34,6 +38,8 @@ interface BodyBounds {
   memory: HeldMemory;
   /** Where requests of this protocol can name objects. */
   objects?: ObjectFields | undefined;
+  /** Where the texts of a large body are, if it is worth an outline. */
+  textPlaces?: (bytes: Buffer) => TextPlaces | undefined;
   /** Records the time spent waiting for the body. */
   timer?: CallTimer;
 }
@@ -84,6 +90,8 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   bounds.timer?.to("gateway");
   // Now, while the bytes are in the CPU caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
+  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, hasEscapes, bounds);
+  if (outlined !== undefined) return outlined;
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -93,6 +101,65 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   const { body, levels, mayNameObjects } = parse(text, bounds.objects?.names);
   const surplusBytes = hasEscapes ? undefined : bytes.length - text.length;
   return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels, mayNameObjects });
+}
+
+/** Undefined for every body that is wrong in some way. Reading it as a whole finds out in which. */
+function readOutline(
+  bytes: Buffer,
+  hasEscapes: boolean,
+  { textPlaces, objects }: BodyBounds,
+): ReceivedRequest | undefined {
+  const places = textPlaces?.(bytes);
+  if (places === undefined) return undefined;
+  try {
+    const outline = outlineJson(bytes);
+    if (outline === undefined) return undefined;
+    const { texts } = outline;
+    const { body, levels, mayNameObjects } = parse(outline.text, objects?.names);
+    texts.restore(body, places);
+    return new OutlinedRequest(bytes, { outline: { body, texts }, hasEscapes, levels, mayNameObjects });
+  } catch {
+    return undefined;
+  }
+}
+
+interface OutlineRead extends Required<Pick<ReceivedRequest, "levels" | "mayNameObjects">> {
+  outline: RequestOutline;
+  hasEscapes: boolean;
+}
+
+class OutlinedRequest implements ReceivedRequest {
+  readonly bytes: Buffer;
+  readonly outline: RequestOutline;
+  readonly levels: number;
+  readonly mayNameObjects: boolean;
+  readonly #hasEscapes: boolean;
+  #body: JsonObject | undefined;
+
+  constructor(bytes: Buffer, { outline, hasEscapes, levels, mayNameObjects }: OutlineRead) {
+    this.bytes = bytes;
+    this.outline = outline;
+    this.levels = levels;
+    this.mayNameObjects = mayNameObjects;
+    this.#hasEscapes = hasEscapes;
+  }
+
+  get text(): string {
+    return decoder.decode(this.bytes);
+  }
+
+  get body(): JsonObject {
+    this.#body ??= JSON.parse(this.text) as JsonObject;
+    return this.#body;
+  }
+
+  get characters(): number {
+    return this.text.length;
+  }
+
+  get surplusBytes(): number | undefined {
+    return this.#hasEscapes ? undefined : this.bytes.length - this.characters;
+  }
 }
 
 /**
