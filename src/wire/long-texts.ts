@@ -65,14 +65,20 @@ export class LongTexts {
   /** Replaces stubs by their texts except where `places` allows them. */
   restore(value: JsonObject, places: TextPlaces): void {
     const object = value as Record<string, unknown>;
+    // Its form may depend on its other members.
+    for (const key in object) if (!places.texts?.includes(key)) this.#restoreMember(object, key);
     const isPlace = hasForm(object, places);
     for (const key in object) {
       const child = object[key];
-      if (typeof child === "string") {
-        if (child.includes(MARK) && !(isPlace && places.texts?.includes(key))) object[key] = this.#whole(child);
-      } else if (typeof child === "object" && child !== null)
+      if (typeof child === "object" && child !== null)
         this.#restoreWithin(child, (isPlace && places.within?.[key]) || NOWHERE);
+      else if (!isPlace) this.#restoreMember(object, key);
     }
+  }
+
+  #restoreMember(object: Record<string, unknown>, key: string): void {
+    const text = object[key];
+    if (typeof text === "string" && text.includes(MARK)) object[key] = this.#whole(text);
   }
 
   #restoreWithin(value: object, places: TextPlaces): void {
@@ -82,7 +88,7 @@ export class LongTexts {
     }
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
-      if (typeof item === "string") value[index] = this.#whole(item);
+      if (typeof item === "string") value[index] = item.includes(MARK) ? this.#whole(item) : item;
       else if (typeof item === "object" && item !== null)
         this.#restoreWithin(item, Array.isArray(item) ? NOWHERE : places);
     }
