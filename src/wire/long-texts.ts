@@ -78,7 +78,7 @@ export class LongTexts {
 
   #restoreMember(object: Record<string, unknown>, key: string): void {
     const text = object[key];
-    if (typeof text === "string" && text.includes(MARK)) object[key] = this.#whole(text);
+    if (typeof text === "string") object[key] = this.whole(text);
   }
 
   #restoreWithin(value: object, places: TextPlaces): void {
@@ -88,14 +88,15 @@ export class LongTexts {
     }
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
-      if (typeof item === "string") value[index] = item.includes(MARK) ? this.#whole(item) : item;
+      if (typeof item === "string") value[index] = this.whole(item);
       else if (typeof item === "object" && item !== null)
         this.#restoreWithin(item, Array.isArray(item) ? NOWHERE : places);
     }
   }
 
   /** A string of the outline without stubs. */
-  #whole(text: string): string {
+  whole(text: string): string {
+    if (!text.includes(MARK)) return text;
     const [first = "", ...rest] = text.split(MARK);
     let whole = first;
     for (const [index, piece] of rest.entries())
