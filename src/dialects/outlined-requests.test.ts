@@ -87,7 +87,7 @@ describe("a request with stubs for its texts is translated like the request itse
       const isSound = refusalOf(() => normal(request), undefined) === undefined;
       if (body !== undefined && isSound && expectSame(normal(request))) stubbed++;
     }
-    expect(stubbed).toBeGreaterThan(100);
+    expect(stubbed).toBeGreaterThan(50);
   });
 
   test("with other texts", () => {
