@@ -6,9 +6,15 @@ const PART: TextPlaces = {
   texts: ["text"],
 };
 
-/** The texts of messages without annotations, reasoning or a name for what they are. */
+const TOOL: TextPlaces = {
+  types: new Set(["function"]),
+  within: { function: { texts: ["description"] } },
+};
+
+/** The texts of messages without annotations or reasoning, and the descriptions of functions. */
 export const textPlaces: TextPlaces = {
   within: {
+    tools: TOOL,
     messages: {
       keys: new Set(["role", "content", "name", "tool_calls", "tool_call_id"]),
       texts: ["content"],

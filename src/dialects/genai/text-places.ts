@@ -11,5 +11,7 @@ const PART: TextPlaces = {
 
 const CONTENT: TextPlaces = { keys: new Set(["role", "parts"]), within: { parts: PART } };
 
-/** The texts of parts without signatures, and results that are texts. */
-export const textPlaces: TextPlaces = { within: { contents: CONTENT, systemInstruction: CONTENT } };
+const TOOL: TextPlaces = { within: { functionDeclarations: { texts: ["description"] } } };
+
+/** The descriptions of functions, the texts of parts without signatures, and results that are texts. */
+export const textPlaces: TextPlaces = { within: { tools: TOOL, contents: CONTENT, systemInstruction: CONTENT } };

@@ -13,11 +13,14 @@ const BLOCK: TextPlaces = {
   within: { content: TEXT },
 };
 
-/** The instructions, the texts of messages without citations, and those of results. */
+const TOOL: TextPlaces = { types: new Set(["", "custom"]), texts: ["description"] };
+
+/** The instructions, the descriptions of tools, the texts of messages without citations, and those of results. */
 export const textPlaces: TextPlaces = {
   texts: ["system"],
   within: {
     system: TEXT,
+    tools: TOOL,
     messages: { keys: new Set(["role", "content"]), texts: ["content"], within: { content: BLOCK } },
   },
 };

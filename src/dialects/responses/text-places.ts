@@ -6,9 +6,12 @@ const PART: TextPlaces = {
   texts: ["text"],
 };
 
-/** The texts of messages without annotations, and those of results. */
+const TOOL: TextPlaces = { types: new Set(["function"]), texts: ["description"] };
+
+/** The descriptions of functions, the texts of messages without annotations, and those of results. */
 export const textPlaces: TextPlaces = {
   within: {
+    tools: TOOL,
     input: {
       keys: new Set(["type", "id", "status", "role", "content", "call_id", "output"]),
       types: new Set(["", "message", "function_call_output"]),
