@@ -78,7 +78,7 @@ export class LongTexts {
 
   #restoreMember(object: Record<string, unknown>, key: string): void {
     const text = object[key];
-    if (typeof text === "string") object[key] = this.whole(text);
+    if (typeof text === "string" && text.includes(MARK)) object[key] = this.whole(text);
   }
 
   #restoreWithin(value: object, places: TextPlaces): void {
