@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
 import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
-import type { ReceivedRequest, RequestOutline } from "../../dialects/received-request.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { holdsMoreValues } from "../../wire/json-values.ts";
 import { outlineJson, type TextPlaces } from "../../wire/long-texts.ts";
 import { inspectJson, type RepeatedKey } from "../../wire/repeated-keys.ts";
@@ -12,6 +12,7 @@ import { type Gateway, shuttingDown } from "../gateway.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 import type { Timings } from "../settle/timings.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
+import { OutlinedRequest } from "./outlined-request.ts";
 
 /** Up to this size a body is read only as text. A larger one also keeps its bytes, to be edited in place. */
 const SMALL = 32 * 1024;
@@ -88,10 +89,10 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   bounds.timer?.to("client");
   const bytes = await readBytes(request, bounds, gateway);
   bounds.timer?.to("gateway");
+  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, bounds);
+  if (outlined !== undefined) return outlined;
   // Now, while the bytes are in the CPU caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
-  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, hasEscapes, bounds);
-  if (outlined !== undefined) return outlined;
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -104,11 +105,7 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
 }
 
 /** Undefined for every body that is wrong in some way. Reading it as a whole finds out in which. */
-function readOutline(
-  bytes: Buffer,
-  hasEscapes: boolean,
-  { textPlaces, objects }: BodyBounds,
-): ReceivedRequest | undefined {
+function readOutline(bytes: Buffer, { textPlaces, objects }: BodyBounds): ReceivedRequest | undefined {
   const places = textPlaces?.(bytes);
   if (places === undefined) return undefined;
   try {
@@ -117,48 +114,9 @@ function readOutline(
     const { texts } = outline;
     const { body, levels, mayNameObjects } = parse(outline.text, objects?.names);
     texts.restore(body, places);
-    return new OutlinedRequest(bytes, { outline: { body, texts }, hasEscapes, levels, mayNameObjects });
+    return new OutlinedRequest(bytes, { outline: { body, texts }, levels, mayNameObjects });
   } catch {
     return undefined;
-  }
-}
-
-interface OutlineRead extends Required<Pick<ReceivedRequest, "levels" | "mayNameObjects">> {
-  outline: RequestOutline;
-  hasEscapes: boolean;
-}
-
-class OutlinedRequest implements ReceivedRequest {
-  readonly bytes: Buffer;
-  readonly outline: RequestOutline;
-  readonly levels: number;
-  readonly mayNameObjects: boolean;
-  readonly #hasEscapes: boolean;
-  #body: JsonObject | undefined;
-
-  constructor(bytes: Buffer, { outline, hasEscapes, levels, mayNameObjects }: OutlineRead) {
-    this.bytes = bytes;
-    this.outline = outline;
-    this.levels = levels;
-    this.mayNameObjects = mayNameObjects;
-    this.#hasEscapes = hasEscapes;
-  }
-
-  get text(): string {
-    return decoder.decode(this.bytes);
-  }
-
-  get body(): JsonObject {
-    this.#body ??= JSON.parse(this.text) as JsonObject;
-    return this.#body;
-  }
-
-  get characters(): number {
-    return this.text.length;
-  }
-
-  get surplusBytes(): number | undefined {
-    return this.#hasEscapes ? undefined : this.bytes.length - this.characters;
   }
 }
 
