@@ -79,6 +79,13 @@ const PATHS: Readonly<Record<Client, (model: string) => string>> = {
   responses: () => "/api/v1/responses",
 };
 
+/** Requests for JSON: encoders search the texts for that word. */
+const FORMS: Readonly<Partial<Record<Client, string>>> = {
+  chat: '"response_format":{"type":"json_object"}',
+  genai: '"generationConfig":{"responseMimeType":"application/json"}',
+  responses: '"text":{"format":{"type":"json_object"}}',
+};
+
 let harness: Harness;
 beforeAll(async () => {
   harness = await Harness.start({ config: modelsOfEveryDialect(UPSTREAM_URL) });
@@ -114,6 +121,16 @@ describe.each(pairs)("a large request of %s for a host of %s", (client, upstream
     // This character has no outline.
     const whole = await send(client, upstream, jsonFor(client, upstream, words("us\x7fer")));
     expect(whole.received).not.toContain("\\u00e9");
+    expect(JSON.parse(received)).toEqual(JSON.parse(whole.received.replace("\x7f", "")));
+  });
+
+  const form = FORMS[client];
+  const testForm = form === undefined ? () => {} : test;
+  testForm("is decoded as a whole if the response has a required form", async () => {
+    const ask = (text: string) => `${jsonFor(client, upstream, words(text)).slice(0, -1)},${form}}`;
+    const { status, received } = await send(client, upstream, ask("answer in json, user"));
+    const whole = await send(client, upstream, ask("answer in json, us\x7fer"));
+    expect(status).toBe(200);
     expect(JSON.parse(received)).toEqual(JSON.parse(whole.received.replace("\x7f", "")));
   });
 
