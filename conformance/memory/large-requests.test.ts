@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
@@ -114,8 +114,13 @@ const pairs = CLIENTS.flatMap((client) =>
 
 describe.each(pairs)("a large request of %s for a host of %s", (client, upstream) => {
   test("reaches the host like one that is decoded as a whole", async () => {
-    const { status, received } = await send(client, upstream, jsonFor(client, upstream, words("user")));
+    const json = jsonFor(client, upstream, words("user"));
+    const parse = spyOn(JSON, "parse");
+    const { status, received } = await send(client, upstream, json);
+    const lengths = parse.mock.calls.map(([text]) => text.length);
+    parse.mockRestore();
     expect(status).toBe(200);
+    expect(Math.max(...lengths)).toBeLessThan(json.length / 2);
     // Texts are copied as they came.
     expect(received).toContain("\\u00e9");
     // This character has no outline.

@@ -1,4 +1,3 @@
-import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 
 type Check = (request: ReceivedRequest) => ReceivedRequest;
@@ -10,7 +9,7 @@ type Check = (request: ReceivedRequest) => ReceivedRequest;
 export function checkRequest(received: ReceivedRequest, check: Check): ReceivedRequest {
   const { outline } = received;
   if (outline === undefined) return check(received);
-  return isSound(received, outline.body, check) ? received : check(withoutOutline(received));
+  return isSound(received, outline.body, check) ? received : check({ ...received, outline: undefined });
 }
 
 function isSound(received: ReceivedRequest, body: ReceivedRequest["body"], check: Check): boolean {
@@ -25,9 +24,4 @@ function isSound(received: ReceivedRequest, body: ReceivedRequest["body"], check
   } catch {
     return false;
   }
-}
-
-function withoutOutline(received: ReceivedRequest): ReceivedRequest {
-  const { body, bytes, characters, levels, mayNameObjects, surplusBytes, text } = received;
-  return { body, text, ...withoutAbsent({ bytes, characters, levels, mayNameObjects, surplusBytes }) };
 }

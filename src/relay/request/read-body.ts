@@ -12,7 +12,7 @@ import { type Gateway, shuttingDown } from "../gateway.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 import type { Timings } from "../settle/timings.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
-import { OutlinedRequest } from "./outlined-request.ts";
+import { outlinedRequest } from "./outlined-request.ts";
 
 /** Up to this size a body is read only as text. A larger one also keeps its bytes, to be edited in place. */
 const SMALL = 32 * 1024;
@@ -114,7 +114,7 @@ function readOutline(bytes: Buffer, { textPlaces, objects }: BodyBounds): Receiv
     const { texts } = outline;
     const { body, levels, mayNameObjects } = parse(outline.text, objects?.names);
     texts.restore(body, places);
-    return new OutlinedRequest(bytes, { outline: { body, texts }, levels, mayNameObjects });
+    return outlinedRequest(bytes, { outline: { body, texts }, levels, mayNameObjects });
   } catch {
     return undefined;
   }
