@@ -187,6 +187,7 @@ export function sampleCall(
     modelInAnswer: "acme/model",
     request: new HeldRequest({ text: JSON.stringify(asked), body: asked }),
     body: asked,
+    outline: asked,
     stream: asked["stream"] === true,
     startedAtMs: gateway.clock.nowMs(),
     timer: new CallTimer(gateway.clock.nowMs, gateway.clock.nowMs()),

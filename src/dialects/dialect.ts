@@ -9,6 +9,7 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
+import type { TextPlaces } from "../wire/long-texts.ts";
 import type { AnswerContext } from "./answer/answer-context.ts";
 import type { AnswerTexts } from "./answer/answer-texts.ts";
 import type { CachedAnswers } from "./answer/cached-answers.ts";
@@ -189,6 +190,8 @@ interface RequestReader {
   readonly fileParts?: FileParts;
   /** The fields in which a request asks for special terms. */
   readonly pricedFields: PricedFields;
+  /** Where the texts are that a translation only moves, of whatever length. Absent if it may look into any of them. */
+  readonly texts?: TextPlaces;
   /** Everything in a request, its URL and its headers that can cost money besides ordinary tokens. */
   billables(body: JsonObject, options: unknown): readonly Billable[];
   /** Other models that a host calls for the request. They must be allowed like the requested one. Absent: there are none. */

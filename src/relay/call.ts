@@ -171,6 +171,8 @@ export interface Call {
   /** Dropped once the response has begun. A stream may stay open for long, and needs only `body`. */
   request: HeldRequest | undefined;
   readonly body: JsonObject;
+  /** The body for readers that do not look into the texts of its messages: parsing a long one as a whole takes long. */
+  readonly outline: JsonObject;
   readonly stream: boolean;
   readonly startedAtMs: number;
   readonly timer: CallTimer;

@@ -1,5 +1,6 @@
 import { asGatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
+import { outlineOf } from "../dialects/outline-of.ts";
 import { answerWithFallbacks } from "./answer/fallbacks.ts";
 import { answerWithImages, hostedImageTask } from "./answer/hosted-images.ts";
 import { RelayError } from "./answer/relay-error.ts";
@@ -33,10 +34,15 @@ import { isAbandoned, settle } from "./settle/settle.ts";
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(TEXT, incoming, gateway);
   const { served, request, saver, background, fallbacks, cache } = asked.fitted;
+  // The source of a request without an outline is its body alone, which is all that a long stream holds of it.
+  const source = request.outline === undefined ? { body: request.body } : request;
   const call: Call = {
     ...admitted,
     request: new HeldRequest(request),
-    body: request.body,
+    get body() {
+      return source.body;
+    },
+    outline: outlineOf(request),
     adapted: adaptedBy(asked),
     billables: asked.billables,
     saver,

@@ -20,6 +20,7 @@ import { chatObjects } from "./object-fields.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { checkChatRequest } from "./schema/check-request.ts";
+import { textPlaces } from "./text-places.ts";
 import { usualForm } from "./usual-form.ts";
 
 /** Chat completions: contract 2.12–2.13, streamed as `chat.completion.chunk` objects and a `[DONE]` sentinel. */
@@ -49,6 +50,7 @@ export const chat: Dialect = {
     objects: chatObjects,
     fileParts: chatFileParts,
     pricedFields: PRICED_FIELDS,
+    texts: textPlaces,
     billables,
     conversation: { before: ["tools"], turns: "messages" },
   },

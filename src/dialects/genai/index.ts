@@ -25,6 +25,7 @@ import { type GenaiOptions, streamType } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { decodeThinking } from "./request/reasoning.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema/check-request.ts";
+import { textPlaces } from "./text-places.ts";
 
 /** The generative-content protocol: contract 2.6–2.8, streamed as response-shaped chunks with no closing sentinel. */
 export const genai: Dialect = {
@@ -59,6 +60,7 @@ export const genai: Dialect = {
     objects: genaiObjects,
     fileParts: genaiFileParts,
     pricedFields: PRICED_FIELDS,
+    texts: textPlaces,
     billables,
     conversation: { before: ["systemInstruction", "tools"], turns: "contents" },
   },

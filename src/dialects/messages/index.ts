@@ -25,6 +25,7 @@ import { messagesObjects } from "./object-fields.ts";
 import { forwardOptions, type MessagesOptions } from "./options.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema/check-request.ts";
+import { textPlaces } from "./text-places.ts";
 import { refuseRemoved, VERSION_2026 } from "./version-2026.ts";
 
 /** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */
@@ -55,6 +56,7 @@ export const messages: Dialect = {
     fileParts: messagesFileParts,
     pricedFields: PRICED_FIELDS,
     namedModels: advisorModels,
+    texts: textPlaces,
     billables: (body, options) => billables(body, options as MessagesOptions),
     conversation: { before: ["system", "tools"], turns: "messages" },
   },

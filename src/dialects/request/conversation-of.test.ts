@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../base/json.ts";
+import { outlineJson } from "../../wire/long-texts.ts";
 import { chat } from "../chat/index.ts";
 import type { Dialect } from "../dialect.ts";
 import { genai } from "../genai/index.ts";
@@ -136,4 +137,15 @@ describe("the key of a conversation", () => {
     expect(keyOf(chat, { messages: "a" })).not.toBe(keyOf(chat, { messages: "b" }));
     expect(keyOf(genai, {})).toBe(keyOf(genai, { contents: [] }));
   });
+});
+
+test("the texts of an outline identify a conversation as they are", () => {
+  const body = { messages: [{ role: "user", content: `Why? ${LONG}` }] };
+  const outline = outlineJson(Buffer.from(JSON.stringify(body)));
+  const outlined = JSON.parse(outline?.text ?? "{}") as JsonObject;
+  const { conversation } = chat.requests;
+  expect(JSON.stringify(outlined)).not.toContain(LONG);
+  expect(conversationOf(outlined, conversation, "scope", outline?.texts)).toEqual(
+    conversationOf(body, conversation, "scope"),
+  );
 });

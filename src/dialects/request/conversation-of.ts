@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
+import type { LongTexts } from "../../wire/long-texts.ts";
 
 /** Where a dialect's requests hold the start that all requests of a conversation share. */
 export interface ConversationFields {
@@ -26,27 +27,32 @@ export interface Conversation {
 
 /**
  * Identified by the instructions, the tools and the turns up to the first user turn. `scope` separates conversations that share
- * nothing.
+ * nothing. `texts`: those of an outline.
  */
-export function conversationOf(body: JsonObject, { before, turns }: ConversationFields, scope: string): Conversation {
+export function conversationOf(
+  body: JsonObject,
+  { before, turns }: ConversationFields,
+  scope: string,
+  texts?: LongTexts,
+): Conversation {
   const pieces = [scope];
-  for (const field of before) addPieces(body[field], pieces);
+  for (const field of before) addPieces(body[field], pieces, texts);
   const all = body[turns];
   const list = Array.isArray(all) ? all : [all];
   let begun = 0;
   for (const turn of list.slice(0, MAX_TURNS)) {
-    addPieces(turn, pieces);
+    addPieces(turn, pieces, texts);
     begun++;
     if (isObject(turn) && (turn["role"] === "user" || turn["type"] === "user_input")) break;
   }
   return { key: Bun.hash(pieces.join("\n")), continues: list.length > begun };
 }
 
-function addPieces(root: unknown, pieces: string[]): void {
+function addPieces(root: unknown, pieces: string[], texts: LongTexts | undefined): void {
   const waiting: unknown[] = [root];
   while (waiting.length > 0 && pieces.length < MAX_PIECES) {
     const value = waiting.pop();
-    if (typeof value === "string") pieces.push(pieceOf(value));
+    if (typeof value === "string") pieces.push(pieceOf(texts?.whole(value) ?? value));
     else if (Array.isArray(value)) for (let index = value.length - 1; index >= 0; index--) waiting.push(value[index]);
     else if (isObject(value)) for (const key in value) if (key !== MOVING) waiting.push(value[key]);
   }

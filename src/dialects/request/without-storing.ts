@@ -1,5 +1,6 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
+import { outlineOf } from "../outline-of.ts";
 import type { ObjectFields } from "../reading/object-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
@@ -19,7 +20,7 @@ export function withoutStoring(
   isStored: boolean,
 ): ReceivedRequest {
   const storing = fields?.storing;
-  if (storing === undefined || NOT_STORING.has(request.body[storing.field])) return request;
+  if (storing === undefined || NOT_STORING.has(outlineOf(request)[storing.field])) return request;
   const dropped = [storing.field, ...(storing.needs ?? [])].filter((name) => name in request.body);
   const edit = new ObjectEdit(request.text);
   const body = { ...request.body };

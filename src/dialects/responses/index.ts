@@ -23,6 +23,7 @@ import { namedModels } from "./request/named-models.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkResponsesRequest } from "./schema/check-request.ts";
 import { storedResponses } from "./stored.ts";
+import { textPlaces } from "./text-places.ts";
 import { usualForm } from "./usual-form.ts";
 
 /** Responses: items in, items out, streamed as named events. The last event has the whole response. */
@@ -52,6 +53,7 @@ export const responses: Dialect = {
     objects: responsesObjects,
     fileParts: responsesFileParts,
     pricedFields: PRICED_FIELDS,
+    texts: textPlaces,
     billables,
     namedModels,
     conversation: { before: ["instructions", "tools"], turns: "input" },

@@ -38,7 +38,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     const { model } = attempt.target;
     // A fallback may be another model, and the response must name the one that answered.
     this.publicModel = model === call.model ? call.modelInAnswer : model.id;
-    this.request = call.body;
+    this.request = call.outline;
     this.options = call.incoming.options;
     this.makeId = random.id;
     this.receivedAtMs = call.startedAtMs;

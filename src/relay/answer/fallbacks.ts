@@ -46,7 +46,7 @@ export async function answerWithFallbacks(
   const { [incoming.dialect.fallbacks?.field ?? ""]: _chain, ...body } = call.body;
   const adapted = chain.notes.length === 0 ? call.adapted : [...call.adapted, ...chain.notes];
   let refusal: unknown;
-  let response = await first({ ...call, body, adapted }).catch((thrown: unknown) => {
+  let response = await first({ ...call, body, outline: body, adapted }).catch((thrown: unknown) => {
     if (!isBlocked(thrown)) throw thrown;
     refusal = thrown;
     answer.block();

@@ -15,7 +15,7 @@ export function hostedImageTask(call: Call, served: ServedModel, gateway: Gatewa
   const { dialect, verb, strict } = call.incoming;
   const hosted = dialect.hostedImages;
   if (hosted === undefined || verb !== "generate" || strict || call.principal.strict) return undefined;
-  const tool = hosted.read(call.body);
+  const tool = hosted.read(call.outline);
   if (tool === undefined) return undefined;
   const { targets, catalogue, imageModel } = gateway.snapshot;
   if (!targets.serveText(served.offers)) return undefined;
@@ -55,7 +55,7 @@ export async function answerWithImages(
   const adapted = [...call.adapted, noteOf(task)];
   // What the gateway generates in place of a host has its own receipts.
   const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);
-  const response = await first({ ...call, body, request, adapted, billables, saver: undefined });
+  const response = await first({ ...call, body, outline: body, request, adapted, billables, saver: undefined });
   const followUps = beginFollowUps(call);
   const rounds: HostedRounds = { ...task, call, gateway, answer, incoming: followUps.incoming, ask };
   const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-length"));

@@ -52,10 +52,15 @@ export class TranslatedLane implements Lane {
   async prepareRequest(request: HeldRequest, files?: PlacedFiles): Promise<UpstreamRequest> {
     const { incoming, stream } = this.#call;
     const { offer, quirks, traits, origin } = this.#attempt.target;
+    const outlined =
+      files === undefined && this.#continuation === undefined
+        ? outlinedCall(request, incoming.dialect, this.#gateway)
+        : undefined;
     const canonical =
-      files === undefined
+      outlined ??
+      (files === undefined
         ? canonicalCall(request, incoming.dialect, this.#gateway)
-        : files.inCall(canonicalWith(files, request, incoming.dialect, this.#gateway));
+        : files.inCall(canonicalWith(files, request, incoming.dialect, this.#gateway)));
     const asked = this.#continuation?.extend(canonical) ?? canonical;
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
       request.media(url, () => {
@@ -78,7 +83,9 @@ export class TranslatedLane implements Lane {
     const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
     const sent =
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
-    return { payload: stringifyInOrder(sent), notes: [...notes], terms: namesOfTerms(terms), options };
+    const json = stringifyInOrder(sent);
+    const payload = outlined === undefined ? json : (request.received.outline?.texts.fill(json) ?? json);
+    return { payload, notes: [...notes], terms: namesOfTerms(terms), options };
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
@@ -128,10 +135,10 @@ export class TranslatedLane implements Lane {
   }
 
   #encodeContext(): EncodeAnswerContext {
-    const { incoming, body } = this.#call;
+    const { incoming } = this.#call;
     const { quirks } = this.#attempt.target;
     return Object.assign(new CallAnswerContext(this.#call, this.#gateway, this.#attempt), {
-      estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
+      estimateInputTokens: () => incoming.dialect.requests.estimateTokens(this.#call.body),
       note: (note: FieldNote) => addNote(this.#attempt.notes, note),
       unsignedComesBack: this.#upstream.reasoning.takesUnsigned?.(quirks) === true,
     });
@@ -156,6 +163,19 @@ export const canonicalCall = (
     const ordered = orBody(bodyInOrder(received, received.body), received.body);
     return codec.decodeRequest(markSealed?.(ordered, sealed) ?? ordered);
   });
+
+/**
+ * The same from the request's outline, whose keys and numbers lose nothing. Undefined if it has none, or if the target may have no
+ * other way to ask for JSON than in words: encoders then search the texts for such words.
+ */
+function outlinedCall(
+  request: HeldRequest,
+  { codec, markSealed }: Dialect,
+  { sealed }: Pick<Gateway, "sealed">,
+): CanonCall | undefined {
+  const call = request.outlined((body) => codec.decodeRequest(markSealed?.(body, sealed) ?? body));
+  return call?.format === undefined ? call : undefined;
+}
 
 /** The body that was parsed already, except for the rare text whose keys lose their order in it, or numbers digits (H05). */
 const orBody = (ordered: unknown, body: JsonObject): JsonObject => (isObject(ordered) ? ordered : body);

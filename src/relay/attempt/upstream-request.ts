@@ -43,7 +43,7 @@ function withRouting(
 ): PreparedRequest {
   const { adapted } = call;
   const forwarded = forwardedOptions(call, target, notes);
-  noteOtherModels(call.body, notes);
+  noteOtherModels(call.outline, notes);
   return {
     payload,
     options: forwarded?.options ?? options,
@@ -86,14 +86,14 @@ function withHeaders(
 
 /** The client's options that are forwarded; most dialects forward none. */
 function forwardedOptions(
-  { incoming, body }: Call,
+  { incoming, outline }: Call,
   target: TextTarget,
   notes: FieldNote[],
 ): ForwardedOptions | undefined {
   const { via, quirks, offer } = target;
   return incoming.dialect.http.forwardOptions?.(
     incoming.options,
-    { via, quirks, includesLongContext: includesLongContext(offer), body },
+    { via, quirks, includesLongContext: includesLongContext(offer), body: outline },
     notes,
   );
 }

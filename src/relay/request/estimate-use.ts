@@ -8,6 +8,7 @@ import type { Model, Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { toolCost } from "../../catalogue/tool-prices.ts";
 import { worstCost } from "../../catalogue/worst-prices.ts";
+import { outlineOf } from "../../dialects/outline-of.ts";
 import { estimateFile } from "../../dialects/reading/estimate-tokens.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { IncomingCall } from "../call.ts";
@@ -77,13 +78,15 @@ function estimateText(
   const ofBody = requests.estimateTokens(body, surplusBytes);
   const fresh = request.files === undefined ? ofBody : ofBody + tokensOfFiles(request.files, served);
   const input = fresh + cached;
-  const output = outputLimit({ incoming, model, body }, incoming.line?.assumedOutputTokens ?? ASSUMED_OUTPUT_TOKENS);
+  const limited = { incoming, model, outline: outlineOf(request) };
+  const output = outputLimit(limited, incoming.line?.assumedOutputTokens ?? ASSUMED_OUTPUT_TOKENS);
   const terms = namesOf(billables, "term");
   const tools = billables.length === 0 ? 0 : mostForTools(billables, principal, served);
   const cost = highestCost(principal, served, { input: fresh, cached, output }, terms) + tools;
-  if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
+  if (requests.outputLimit(limited.outline) !== undefined)
+    return estimate(incoming, served, cost, cost, input + output);
   // A line of a batch reserves what it was expected to cost when the batch was made.
-  const longest = outputLimit({ incoming, model, body }, incoming.line?.assumedOutputTokens ?? Number.MAX_SAFE_INTEGER);
+  const longest = outputLimit(limited, incoming.line?.assumedOutputTokens ?? Number.MAX_SAFE_INTEGER);
   // An estimate of the response must not block a call forever that asks for no more than its key may use in a minute.
   const most = Math.max(input, leastTokenLimit(principal.levels) ?? input + output);
   // Without a limit by the caller or the model there is no upper bound.

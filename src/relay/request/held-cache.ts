@@ -4,6 +4,7 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
+import { outlineOf } from "../../dialects/outline-of.ts";
 import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { objectId, parseObjectId } from "../../objects/object-id.ts";
@@ -29,8 +30,10 @@ export interface HeldCache {
 }
 
 /** Whether a request may read a cache of this gateway. Most do not, and cost no more than this. */
-export const mayNameCache = ({ body, mayNameObjects }: ReceivedRequest, fields: ObjectFields | undefined): boolean =>
-  fields?.cache !== undefined && mayNameObjects !== false && typeof body[fields.cache] === "string";
+export const mayNameCache = (request: ReceivedRequest, fields: ObjectFields | undefined): boolean =>
+  fields?.cache !== undefined &&
+  request.mayNameObjects !== false &&
+  typeof outlineOf(request)[fields.cache] === "string";
 
 /** Finds the cache that a request names, and names it as its provider does. Undefined if it is not one of this gateway. */
 export async function findHeldCache(

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { FileToSend, NamedFile } from "../../dialects/request/file-parts.ts";
@@ -10,6 +11,7 @@ import type { HeldMemory } from "./memory-budget.ts";
 export class HeldRequest {
   readonly received: ReceivedRequest;
   #canonical: CanonCall | undefined;
+  #outlined: CanonCall | undefined;
   #media: Map<string, FetchedMedia> | undefined;
   #files: Map<string, FileToSend> | undefined;
 
@@ -21,6 +23,13 @@ export class HeldRequest {
   canonical(decode: (received: ReceivedRequest) => CanonCall): CanonCall {
     this.#canonical ??= decode(this.received);
     return this.#canonical;
+  }
+
+  /** The same from its outline, with stubs for long texts; undefined if it has no outline. */
+  outlined(decode: (outline: JsonObject) => CanonCall): CanonCall | undefined {
+    const { outline } = this.received;
+    if (outline !== undefined) this.#outlined ??= decode(outline.body);
+    return this.#outlined;
   }
 
   /** Media that the request names by URL, fetched once however many targets need them. A failure is not kept. */

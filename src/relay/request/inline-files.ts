@@ -87,7 +87,7 @@ export async function inlineFiles(
     if (isOwn) throw unusable(id, path);
   }
   if (named.size === 0) return undefined;
-  if (isLeft) return { ...request, files: named };
+  if (isLeft) return { ...request, files: named, outline: undefined };
   return withoutAbsent({ text: JSON.stringify(body), body, adapted: request.adapted });
 }
 

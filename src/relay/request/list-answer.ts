@@ -1,4 +1,5 @@
 import { sharingOf } from "../../access/principal.ts";
+import { outlineOf } from "../../dialects/outline-of.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { withoutStoring } from "../../dialects/request/without-storing.ts";
 import { newObjectRandom } from "../../objects/object-id.ts";
@@ -18,7 +19,7 @@ export function listAnswer(
   const { listed } = dialect;
   const { answers } = gateway;
   const isKept =
-    listed?.keeps(checked.body) === true &&
+    listed?.keeps(outlineOf(checked)) === true &&
     verb === "generate" &&
     answers.on &&
     answers.fits(checked.characters ?? checked.text.length);

@@ -63,15 +63,16 @@ function planTargets(call: Call, gateway: Gateway, served: ServedModel): CallPla
 const TOOL_LISTS = ["tools", "functions"];
 
 /** Whether a call needs a target that accepts tools. */
-const needsTools = ({ body }: Call, targets: Targets, model: Model): boolean =>
-  targets.splitsByTools(model) && TOOL_LISTS.some((name) => arrayAt(body, name).length > 0);
+const needsTools = ({ outline }: Call, targets: Targets, model: Model): boolean =>
+  targets.splitsByTools(model) && TOOL_LISTS.some((name) => arrayAt(outline, name).length > 0);
 
 /** The target that holds the conversation's prompt cache. Counting tokens caches nothing. */
 function heldBy(call: Call, { clock, conversations }: Gateway): string | undefined {
-  const { incoming, principal, model, body, routing } = call;
+  const { incoming, principal, model, outline, routing, request } = call;
   if (routing.preference.sticky === false || incoming.verb !== "generate") return undefined;
   const scope = `${principal.project} ${model.id}`;
-  const { key, continues } = conversationOf(body, incoming.dialect.requests.conversation, scope);
+  const { conversation } = incoming.dialect.requests;
+  const { key, continues } = conversationOf(outline, conversation, scope, request?.received.outline?.texts);
   call.conversation = key;
   return continues ? conversations.find(key, clock.nowMs()) : undefined;
 }

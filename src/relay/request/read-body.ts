@@ -4,6 +4,7 @@ import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
 import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { holdsMoreValues } from "../../wire/json-values.ts";
+import { outlineJson, type TextPlaces } from "../../wire/long-texts.ts";
 import { inspectJson, type RepeatedKey } from "../../wire/repeated-keys.ts";
 import { NOT_WATCHED, type Watched } from "../attempt/watchdog.ts";
 import { ClientDisconnectedError } from "../call.ts";
@@ -11,11 +12,15 @@ import { type Gateway, shuttingDown } from "../gateway.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 import type { Timings } from "../settle/timings.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
+import { outlinedRequest } from "./outlined-request.ts";
 
 /** Up to this size a body is read only as text. A larger one also keeps its bytes, to be edited in place. */
 const SMALL = 32 * 1024;
 /** Up to this size a body is read in one piece, which is several times cheaper than walking over its parts. */
 const READ_AT_ONCE = 1024 * 1024;
+
+/** A longer body is mostly images and documents, which are not worth an outline. */
+const MAX_OUTLINED = 1024 * 1024;
 
 /** Ten for each of the most messages that a request may have (contract 8). */
 const MAX_VALUES = 1_000_000;
@@ -34,6 +39,8 @@ interface BodyBounds {
   memory: HeldMemory;
   /** Where requests of this protocol can name objects. */
   objects?: ObjectFields | undefined;
+  /** Where the texts of a large body are, if it is worth an outline. */
+  textPlaces?: (bytes: Buffer) => TextPlaces | undefined;
   /** Records the time spent waiting for the body. */
   timer?: CallTimer;
 }
@@ -82,6 +89,8 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   bounds.timer?.to("client");
   const bytes = await readBytes(request, bounds, gateway);
   bounds.timer?.to("gateway");
+  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, bounds);
+  if (outlined !== undefined) return outlined;
   // Now, while the bytes are in the CPU caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
   let text: string;
@@ -93,6 +102,22 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   const { body, levels, mayNameObjects } = parse(text, bounds.objects?.names);
   const surplusBytes = hasEscapes ? undefined : bytes.length - text.length;
   return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels, mayNameObjects });
+}
+
+/** Undefined for every body that is wrong in some way. Reading it as a whole finds out in which. */
+function readOutline(bytes: Buffer, { textPlaces, objects }: BodyBounds): ReceivedRequest | undefined {
+  const places = textPlaces?.(bytes);
+  if (places === undefined) return undefined;
+  try {
+    const outline = outlineJson(bytes);
+    if (outline === undefined) return undefined;
+    const { texts } = outline;
+    const { body, levels, mayNameObjects } = parse(outline.text, objects?.names);
+    texts.restore(body, places);
+    return outlinedRequest(bytes, { outline: { body, texts }, levels, mayNameObjects });
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
+import { outlineOf } from "../../dialects/outline-of.ts";
 import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { AnswerCaching } from "../cached/answer-caching.ts";
@@ -24,6 +25,8 @@ import { type Requester, resolveRouting } from "./resolve-routing.ts";
 export interface ReadRequest {
   /** The fields that may address the gateway itself. Of a form, only those fields. */
   readonly body: JsonObject;
+  /** The same without long texts, if that is known. */
+  readonly outline?: { readonly body: JsonObject } | undefined;
   /** The text fields of a form. They may name objects too. */
   readonly fields?: JsonObject;
   /** The model, if `body` does not name it. */
@@ -130,8 +133,9 @@ export async function readRequest<
   timer.to("client");
   const received = await kind.read(incoming, entered, gateway);
   timer.to("gateway");
-  const endUser = endUserOf(incoming.request.headers, received.fields ?? received.body, principal);
-  const wanted = readRouting(received.body, incoming.request.headers);
+  const asked = outlineOf(received);
+  const endUser = endUserOf(incoming.request.headers, received.fields ?? asked, principal);
+  const wanted = readRouting(asked, incoming.request.headers);
   const resolved = kind.resolve(modelName(incoming, received), incoming, gateway);
   const requester = { incoming, principal, model: resolved?.model };
   const read = kind.check === undefined ? received : kind.check(received, requester, gateway);
@@ -260,7 +264,9 @@ async function guarded<
   }
 }
 
-function modelName({ modelInPath }: IncomingRequest, { model, body }: ReadRequest): string {
+function modelName({ modelInPath }: IncomingRequest, read: ReadRequest): string {
+  const { model } = read;
+  const body = outlineOf(read);
   const name = modelInPath ?? model ?? stringAt(body, "model");
   if (name) return name;
   const found = body["model"] === undefined ? "is missing" : `is ${JSON.stringify(body["model"])?.slice(0, 40)}`;

@@ -2,6 +2,7 @@ import { type Principal, sharingOf } from "../../access/principal.ts";
 import type { ConversationPlace } from "../../answers/stored-conversations.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { FoundState, StateWords, StoredAnswers } from "../../dialects/answer/stored-answers.ts";
+import { outlineOf } from "../../dialects/outline-of.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
 import type { IncomingCall } from "../call.ts";
@@ -37,7 +38,7 @@ export function recall(
   gateway: Gateway,
 ): Recalled | Promise<Recalled> {
   const { verb } = caller.incoming;
-  const words = stored.read(checked.body);
+  const words = stored.read(outlineOf(checked));
   const generates = verb === "generate";
   const keeps =
     generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.characters ?? checked.text.length);

@@ -2,6 +2,7 @@ import { parseObject } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
+import { outlineOf } from "../../dialects/outline-of.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { FallbackChain } from "../../dialects/request/model-fallbacks.ts";
 import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
@@ -13,6 +14,7 @@ import type { Gateway } from "../gateway.ts";
 import { type ServedModel, servedModel } from "../settle/served-model.ts";
 import { autoModel } from "./auto-model.ts";
 import { billedOffers } from "./billed-offers.ts";
+import { checkRequest } from "./check-request.ts";
 import { estimateUse } from "./estimate-use.ts";
 import { findHeldCache, type HeldCache, mayNameCache, requireHolder } from "./held-cache.ts";
 import { inlineFiles, mayNameFiles } from "./inline-files.ts";
@@ -21,6 +23,7 @@ import { readBody } from "./read-body.ts";
 import { readFallbacks } from "./read-fallbacks.ts";
 import type { CallKind, FittedRequest, ResolvedRequest } from "./read-request.ts";
 import { type Recalled, recall } from "./recall.ts";
+import { textPlaces } from "./text-places.ts";
 
 /** A text request with the earlier responses that it refers to, and the model that serves it. */
 export interface TextRequest extends FittedRequest, Recalled {
@@ -38,9 +41,12 @@ const NO_BILLABLES: readonly Billable[] = [];
 
 /** Text calls. `fit` only finds the model; `answerCall` plans its targets after admission, by what the call turns out to need. */
 export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined, TextRequest> = {
-  read: ({ request, dialect }, { memory, timer }, gateway) => {
+  read: (incoming, { memory, timer }, gateway) => {
+    const { request, dialect } = incoming;
     const { maxBodyBytes } = gateway.snapshot;
-    return readBody(request, { maxBytes: maxBodyBytes, memory, objects: dialect.requests.objects, timer }, gateway);
+    const places = (bytes: Buffer) => textPlaces(bytes, incoming, gateway);
+    const bounds = { maxBytes: maxBodyBytes, memory, objects: dialect.requests.objects, textPlaces: places, timer };
+    return readBody(request, bounds, gateway);
   },
   resolve: (name, { naming }, { snapshot }) =>
     name === AUTO_MODEL ? undefined : snapshot.catalogue.resolve(name, naming),
@@ -49,14 +55,8 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     const { id, reasoning } = model ?? ANY_MODEL;
     const { publicUrl } = gateway;
     const { levels } = received;
-    const checked = dialect.requests.check(received, {
-      verb,
-      door,
-      options,
-      model: { id, reasoning },
-      publicUrl,
-      levels,
-    });
+    const context = { verb, door, options, model: { id, reasoning }, publicUrl, levels };
+    const checked = checkRequest(received, (request) => dialect.requests.check(request, context));
     return principal.providerObjects || !received.mayNameObjects
       ? checked
       : withoutEchoedIds(checked, dialect.requests.objects);
@@ -83,7 +83,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   },
   billables: ({ request, cache }, { verb, dialect, options }) => {
     if (verb !== "generate") return NO_BILLABLES;
-    const own = dialect.requests.billables(request.body, options);
+    const own = dialect.requests.billables(outlineOf(request), options);
     return cache === undefined || cache.billables.length === 0 ? own : [...own, ...cache.billables];
   },
   billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request.body, gateway),
@@ -97,7 +97,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     replaced: (fitted, text) => ({ ...fitted, request: withText(fitted.request, text) }),
   },
   verb: ({ verb }) => verb,
-  streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
+  streams: ({ request }, { streamInPath }) => streamInPath ?? outlineOf(request)["stream"] === true,
 };
 
 /** Only targets for text can send files in several ways. */
@@ -116,8 +116,9 @@ function serve(
   gateway: Gateway,
   cache: HeldCache | undefined,
 ): TextRequest {
-  const call = { incoming, principal, routing, body: request.body };
-  const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
+  const call = { incoming, principal, routing, body: outlineOf(request) };
+  const served =
+    resolved === undefined ? autoModel({ ...call, body: request.body }, gateway) : servedModel(resolved, call, gateway);
   if (cache !== undefined) requireHolder(cache, served);
   const fallbacks = incoming.verb === "generate" ? readFallbacks(call, served, gateway) : undefined;
   return { served, request, saver, background, fallbacks, cache };

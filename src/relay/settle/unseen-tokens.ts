@@ -23,7 +23,7 @@ export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs 
   if (!contentSeen)
     return Math.min(outputLimit(call, ASSUMED_OUTPUT_TOKENS), Math.ceil((waitedMs / 1000) * DEFAULT_RATE));
   if (reasoningSeen && call.attempt?.target?.codec?.reasoning.shown === "whole") return 0;
-  const asked = call.incoming.dialect.requests.reasoning(call.body);
+  const asked = call.incoming.dialect.requests.reasoning(call.outline);
   const amount = asked && wantedAmount(asked);
   const budget = budgetOf(amount);
   if (budget !== undefined) return budget;
