@@ -6,7 +6,7 @@ import { MODEL, UPSTREAM_MODEL } from "./bodies.ts";
 import { listenersAt } from "./proc.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
 import { RESPONSES_MODEL } from "./responses-bodies.ts";
-import { modelOf, PAIRS } from "./translated-pairs.ts";
+import { modelOf, NATIVE_PAIRS, PAIRS } from "./translated-pairs.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const programOf = (checkout: string) => join(checkout, "bin/trivium");
@@ -100,7 +100,7 @@ function configuration(folder: string, upstreamUrl: string, limited: boolean, di
     models: [
       { dialect: "chat", id: MODEL },
       { dialect: "responses", id: RESPONSES_MODEL },
-      ...PAIRS.map((pair) => ({ dialect: pair[1], id: modelOf(pair) })),
+      ...[...NATIVE_PAIRS, ...PAIRS].map((pair) => ({ dialect: pair[1], id: modelOf(pair) })),
     ]
       .filter(({ dialect }) => dialects.includes(dialect))
       .map(({ dialect, id }) => ({
