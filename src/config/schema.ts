@@ -11,6 +11,7 @@ import { MAX_CACHE_MB, MAX_TTL_SECONDS } from "../canon/settings/answer-cache-se
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { DURATION_PATTERN } from "./duration.ts";
 import { EXPORT_FORMATS } from "./export-format.ts";
+import { MAX_WORKERS } from "./max-workers.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile, TraitsFile } from "./routing-schema.ts";
 
 /**
@@ -21,6 +22,9 @@ const closed = { additionalProperties: false };
 
 const Text = Type.String({ minLength: 1 });
 const Port = Type.Integer({ minimum: 0, maximum: 65535 });
+const Workers = Type.Union([Type.Integer({ minimum: 1, maximum: MAX_WORKERS }), Type.Enum(["auto"])], {
+  description: `auto, or a whole number from 1 to ${MAX_WORKERS}`,
+});
 const Tokens = Type.Integer({ minimum: 1 });
 const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
 const Count = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -422,6 +426,7 @@ export const RootFile = Type.Object(
         {
           host: Type.Optional(Text),
           port: Type.Optional(Port),
+          workers: Type.Optional(Workers),
           public_url: Type.Optional(HttpUrl),
           cors: Type.Optional(
             Type.Array(
