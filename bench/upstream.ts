@@ -2,7 +2,7 @@
  * The host behind every contender, in a separate process. Responses are encoded in advance, so that it is never what is
  * measured. How it streams is set with `POST /streams`, and what it answers whole with `POST /answers`, because the gateway does not forward client headers.
  */
-import { STREAM_MARK } from "./bodies.ts";
+import { MODEL, STREAM_MARK } from "./bodies.ts";
 import { type AnswerKind, hostAnswers } from "./host-answers.ts";
 import { HOST_STREAMS, type HostStream } from "./host-streams.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
@@ -99,6 +99,7 @@ const server = Bun.serve({
     "/api/v1/responses": { POST: answerResponses },
     "/v1/messages": { POST: answerMessages },
     "/api/msg/v1/messages": { POST: answerMessages },
+    "/v1/models": { GET: () => Response.json({ object: "list", data: [{ id: MODEL, object: "model" }] }) },
     "/v1/models/*": { POST: answerGenai },
     "/api/genai/*": { POST: answerGenai },
     "/streams": { POST: setPlan },
