@@ -57,15 +57,16 @@ export const serve = defineCommand({
       ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),
     });
     const worker = workerProcess(process.env);
+    const { count, reason } = workerCount(config, configuredProviders(config, source.environment), thisMachine());
     const tell = (app: StartedApp) => {
+      log.info({ workers: count }, `${count === 1 ? "1 process serves" : `${count} processes serve`} calls: ${reason}`);
       if (values.json) printJson(tellPrograms(app));
       else console.log(banner(app, paintFor(process.stdout), process.stdout.isTTY));
     };
     let code: number = EXIT.failed;
     try {
-      const count = worker === undefined ? tellCount(source, config, log) : undefined;
       if (worker !== undefined) code = await runWorker(worker, source, config, log);
-      else if (count !== undefined && count > 1) code = await runWorkers(count, config, log, tell);
+      else if (count > 1) code = await runWorkers(count, config, log, tell);
       else {
         const { startApp } = await loadApp();
         const app = await startApp({ ...source, log });
@@ -85,14 +86,6 @@ export const serve = defineCommand({
 
 /** The first process of several serves no calls, and uses 18 MB less without it. */
 const loadApp = () => import("../../app/start-app.ts");
-
-/** How many processes serve calls. */
-function tellCount({ environment }: ConfigSource, config: Config, log: Log): number {
-  const { count, reason } = workerCount(config, configuredProviders(config, environment), thisMachine());
-  const processes = count === 1 ? "1 process serves" : `${count} processes serve`;
-  log.info({ workers: count }, `${processes} calls: ${reason}`);
-  return count;
-}
 
 /** One of several processes. The first process decides on their number and prints the banner. */
 async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
