@@ -52,7 +52,7 @@ writeFileSync(
     ...scriptedModels(`http://127.0.0.1:${port}`, { first_byte: 30_000, idle: 30_000 }),
   }),
 );
-const gateway = Bun.spawn([TRIVIUM, "serve"], { cwd: folder, stdout: "ignore", stderr: "inherit" });
+const gateway = Bun.spawn([TRIVIUM, "serve", "--workers", "1"], { cwd: folder, stdout: "ignore", stderr: "inherit" });
 const authorization = `Bearer ${TEST_KEY}`;
 const asJson = { authorization, "content-type": "application/json" };
 

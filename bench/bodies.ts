@@ -23,10 +23,10 @@ const FOREIGN_SENTENCES = [
 ];
 
 /** Deterministic, so that every run and every contender sees the same bytes. */
-function prose(seed: number, characters: number): string {
+export function prose(seed: number, characters: number, unicode = true): string {
   let text = "";
   for (let step = seed; text.length < characters; step++) {
-    const source = step % 8 === 0 ? FOREIGN_SENTENCES : SENTENCES;
+    const source = unicode && step % 8 === 0 ? FOREIGN_SENTENCES : SENTENCES;
     text += `${source[step % source.length]} `;
   }
   return text.slice(0, characters).toWellFormed();
@@ -37,16 +37,15 @@ const shortQuestion = [
   { role: "user", content: prose(3, 300) },
 ];
 
+const smallRequest = (max_completion_tokens: number): Uint8Array =>
+  encoder.encode(
+    JSON.stringify({ model: MODEL, stream: false, temperature: 0.2, max_completion_tokens, messages: shortQuestion }),
+  );
+
 /** About 1 KB. */
-export const SMALL_REQUEST = encoder.encode(
-  JSON.stringify({
-    model: MODEL,
-    stream: false,
-    temperature: 0.2,
-    max_completion_tokens: 400,
-    messages: shortQuestion,
-  }),
-);
+export const SMALL_REQUEST = smallRequest(400);
+/** The same, whose limit admits a long answer. */
+export const LONG_ANSWER_REQUEST = smallRequest(16_000);
 
 /** The same question, streamed, with usage at the end as most clients ask for it. */
 export const STREAM_REQUEST = encoder.encode(
@@ -98,25 +97,25 @@ const USAGE = {
   completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
 };
 
-export const UNARY_ANSWER = encoder.encode(
-  JSON.stringify({
-    id: ANSWER_ID,
-    object: "chat.completion",
-    created: 1_767_225_600,
-    model: UPSTREAM_MODEL,
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content: prose(2, 160), refusal: null, annotations: [] },
-        logprobs: null,
-        finish_reason: "stop",
-      },
-    ],
-    usage: USAGE,
-    service_tier: "default",
-    system_fingerprint: null,
-  }),
-);
+export const unaryAnswer = (content: string, completion_tokens: number) => ({
+  id: ANSWER_ID,
+  object: "chat.completion",
+  created: 1_767_225_600,
+  model: UPSTREAM_MODEL,
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content, refusal: null, annotations: [] },
+      logprobs: null,
+      finish_reason: "stop",
+    },
+  ],
+  usage: { ...USAGE, completion_tokens, total_tokens: USAGE.prompt_tokens + completion_tokens },
+  service_tier: "default",
+  system_fingerprint: null,
+});
+
+export const UNARY_ANSWER = encoder.encode(JSON.stringify(unaryAnswer(prose(2, 160), USAGE.completion_tokens)));
 
 /** What a complete response contains, whichever contender passed it on. */
 export const UNARY_ANSWER_MARKS = ['"finish_reason":"stop"', '"total_tokens":251'];

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { dialectsOf, startGateway } from "./gateway.ts";
 import { findNginx, startNginx } from "./nginx.ts";
@@ -6,7 +7,7 @@ import { type Child, type Processes, printedUrl } from "./processes.ts";
 
 /**
  * `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew; `limited` is the gateway with
- * limits at every level, `workers` the one of two processes, `exporting` the one with traces and metrics over OTLP; `before` is the
+ * limits at every level, `workers` and `limitedWorkers` the same with a process for each processor, `exporting` the one with traces and metrics over OTLP; `before` is the
  * gateway of another checkout, next to which this one is put; the last two are other gateways (`peers.ts`).
  */
 export type ContenderName =
@@ -15,6 +16,7 @@ export type ContenderName =
   | "before"
   | "limited"
   | "workers"
+  | "limitedWorkers"
   | "exporting"
   | "reserialising"
   | "nginx"
@@ -72,11 +74,8 @@ export class Contenders {
     const folder = join(this.#folder, `${name}-${this.#started}`);
     if (isPeer(name)) return startPeer(this.#processes, name, this.#peers ?? "", folder, this.#upstreamUrl);
     if (name === "exporting") return this.#startExporting(folder);
-    if (name === "gateway" || name === "limited" || name === "workers") {
-      return startGateway(this.#processes, folder, this.#upstreamUrl, name);
-    }
-    if (name === "before")
-      return startGateway(this.#processes, folder, this.#upstreamUrl, { root: this.#before ?? "" });
+    const form = this.#formOf(name);
+    if (form !== undefined) return startGateway(this.#processes, folder, this.#upstreamUrl, form);
     if (name === "nginx") return startNginx(this.#processes, this.#nginx ?? name, folder, this.#upstreamUrl);
     const program = new URL("bare-proxy.ts", import.meta.url).pathname;
     const mode = name === "bare" ? "pass" : "reserialise";
@@ -85,6 +84,16 @@ export class Contenders {
       command: [process.execPath, program, this.#upstreamUrl, mode],
       findUrl: printedUrl,
     });
+  }
+
+  #formOf(name: ContenderName) {
+    const workers = Math.max(2, availableParallelism());
+    if (name === "gateway") return {};
+    if (name === "limited") return { isLimited: true };
+    if (name === "workers") return { workers };
+    if (name === "limitedWorkers") return { isLimited: true, workers };
+    if (name === "before") return { root: this.#before ?? "" };
+    return undefined;
   }
 
   async #startExporting(folder: string): Promise<Child> {

@@ -26,55 +26,53 @@ const LIMITS = {
   budget_usd_total: 500_000,
 };
 
-type Form =
-  | "gateway"
-  | "limited"
-  | "workers"
-  | { collectorUrl: string }
-  | { admin: { port: number; secret: string } }
-  | { root: string };
+interface Form {
+  /** Its key, the key's project and the gateway itself have limits of every kind. */
+  isLimited?: boolean;
+  /** How many processes share the port. */
+  workers?: number;
+  /** A collector that it exports traces and metrics to. */
+  collectorUrl?: string;
+  /** Where its Admin API is. */
+  admin?: { port: number; secret: string };
+  /** Another checkout, whose gateway it is. */
+  root?: string;
+}
 
-/**
- * The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. `limited`: its key, the key's project
- * and the gateway itself have limits of every kind. `workers`: two processes share the port. With the URL of a collector, it exports traces and metrics; with
- * `admin`, its Admin API is there. With the `root` of another checkout, it is that one's gateway.
- */
+/** The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`, in one process unless `form` says otherwise. */
 export function startGateway(processes: Processes, folder: string, upstreamUrl: string, form: Form): Promise<Child> {
-  const limited = form === "limited";
-  const checkout = typeof form === "object" && "root" in form ? form.root : root;
+  const { isLimited = false, workers = 1, root: checkout = root } = form;
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "trivium.yaml");
   writeFileSync(
     file,
-    stringify({ ...configuration(folder, upstreamUrl, limited, dialectsOf(checkout)), ...sectionsOf(form) }),
+    stringify({ ...configuration(folder, upstreamUrl, isLimited, dialectsOf(checkout)), ...sectionsOf(form) }),
   );
-  if (limited) limitProject(file);
+  if (isLimited) limitProject(file);
   return processes.start({
     name: "the gateway",
-    command: [
-      programOf(checkout),
-      "serve",
-      "--config",
-      file,
-      "--json",
-      ...(form === "workers" ? ["--workers", "2"] : []),
-    ],
+    command: [programOf(checkout), "serve", "--config", file, "--json", ...workersFlag(workers, checkout)],
     findUrl: async (output) => {
       const url = printedUrl(output);
-      if (url === undefined || form !== "workers") return url;
-      return (await listenersAt(Number(new URL(url).port))) === 2 ? url : undefined;
+      if (url === undefined || workers === 1) return url;
+      return (await listenersAt(Number(new URL(url).port))) === workers ? url : undefined;
     },
   });
 }
+
+/** An older checkout has one process unless it is told otherwise, and with the flag a second one that serves no calls. */
+const workersFlag = (workers: number, checkout: string): string[] =>
+  workers > 1 || existsSync(join(checkout, "src/app/workers/worker-count.ts")) ? ["--workers", String(workers)] : [];
 
 /** An older checkout may not know Responses yet. */
 export const dialectsOf = (checkout: string): readonly string[] =>
   ["chat", "messages", "genai", "responses"].filter((dialect) => existsSync(join(checkout, "src/dialects", dialect)));
 
-function sectionsOf(form: Form): object {
-  if (typeof form === "string" || "root" in form) return {};
-  if ("admin" in form) return { admin: { host: "127.0.0.1", ...form.admin } };
-  return { telemetry: { endpoint: form.collectorUrl, metrics_interval_seconds: 5 } };
+function sectionsOf({ admin, collectorUrl }: Form): object {
+  return {
+    ...(admin && { admin: { host: "127.0.0.1", ...admin } }),
+    ...(collectorUrl && { telemetry: { endpoint: collectorUrl, metrics_interval_seconds: 5 } }),
+  };
 }
 
 function limitProject(file: string): void {
@@ -100,7 +98,7 @@ function configuration(folder: string, upstreamUrl: string, limited: boolean, di
     models: [
       { dialect: "chat", id: MODEL },
       { dialect: "responses", id: RESPONSES_MODEL },
-      ...[...PAIRS, ...NATIVE_PAIRS].map((pair) => ({ dialect: pair[1], id: modelOf(pair) })),
+      ...[...NATIVE_PAIRS, ...PAIRS].map((pair) => ({ dialect: pair[1], id: modelOf(pair) })),
     ]
       .filter(({ dialect }) => dialects.includes(dialect))
       .map(({ dialect, id }) => ({

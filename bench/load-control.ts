@@ -8,7 +8,7 @@ export interface UnaryJob {
   atOnce: number;
 }
 
-/** The large request, or a small streamed one, from a client of the first protocol to a host of the second. */
+/** The large request, or a small one, from a client of the first protocol to a host of the second. */
 export interface TranslatedJob {
   url: string;
   pair: Pair;
@@ -59,6 +59,8 @@ export class LoadControl {
 
   unary = (job: UnaryJob): Promise<void> => postJson(`${this.#url}/unary`, job);
   plain = (job: PlainJob): Promise<void> => postJson(`${this.#url}/plain`, job);
+  /** The small request, to which the host sends one of its long answers. */
+  longAnswer = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/longAnswer`, job);
   translated = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translated`, job);
   stream = (job: StreamJob): Promise<void> => postJson(`${this.#url}/stream`, job);
   /** Resolves when all the streams are open and have brought content. */

@@ -11,10 +11,11 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
+import { LAST_WORDS } from "./host-answers.ts";
 import type { FirstByteJob, PlainJob, StreamJob, StreamsJob, TranslatedJob, UnaryJob } from "./load-control.ts";
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
 import { ANSWER_MARKS, CHAT_TO_MESSAGES, type Pair, pathOf } from "./translated-pairs.ts";
-import { translatedRequest } from "./translated-requests.ts";
+import { translatedQuestion, translatedRequest } from "./translated-requests.ts";
 import { STREAM_ENDS, streamPathOf, translatedStreamRequest } from "./translated-streams.ts";
 
 const CHAT_PATH = "/api/v1/chat/completions";
@@ -72,6 +73,11 @@ async function unaryCall(url: string, body: Uint8Array): Promise<void> {
 async function translatedCall(url: string, pair: Pair): Promise<void> {
   const response = await send(url, translatedRequest(pair), pathOf(pair));
   await expectAnswer(response, (text) => ANSWER_MARKS[pair[0]].test(text));
+}
+
+async function longAnswerCall(url: string, pair: Pair): Promise<void> {
+  const response = await send(url, translatedQuestion(pair), pathOf(pair));
+  await expectAnswer(response, (text) => text.includes(LAST_WORDS) && ANSWER_MARKS[pair[0]].test(text));
 }
 
 async function expectAnswer(response: Response, isWhole: (text: string) => boolean): Promise<void> {
@@ -217,6 +223,8 @@ const JOBS: Record<string, (job: never) => Promise<unknown>> = {
   plain: (job: PlainJob) => inParallel(job.requests, job.atOnce, () => plainCall(job)),
   translated: ({ url, pair, requests, atOnce }: TranslatedJob) =>
     inParallel(requests, atOnce, () => translatedCall(url, pair)),
+  longAnswer: ({ url, pair, requests, atOnce }: TranslatedJob) =>
+    inParallel(requests, atOnce, () => longAnswerCall(url, pair)),
   translatedStream: ({ url, pair, requests, atOnce }: TranslatedJob) => {
     const request = translatedStreamRequest(pair);
     return inParallel(requests, atOnce, () => translatedStreamCall(url, pair, request));

@@ -67,6 +67,18 @@ const message = (status: string, content: readonly unknown[]) => ({
 
 const textPart = (text: string) => ({ type: "output_text", annotations: [], logprobs: [], text });
 
+const usageOf = (output_tokens: number) => ({
+  input_tokens: 214,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 214 + output_tokens,
+});
+
+/** The same as a whole answer. */
+export const responsesAnswer = (text: string, outputTokens: number) =>
+  response("completed", [message("completed", [textPart(text)])], usageOf(outputTokens));
+
 export const RESPONSES_BEGINNING = Buffer.concat([
   event("response.created", 0, { response: response("in_progress", [], null) }),
   event("response.in_progress", 1, { response: response("in_progress", [], null) }),
@@ -97,18 +109,11 @@ export function responsesEnding(count: number): Uint8Array {
   if (known !== undefined) return known;
   const text = Array.from({ length: count }, (_, index) => wordAt(index)).join("");
   const done = message("completed", [textPart(text)]);
-  const usage = {
-    input_tokens: 214,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: count,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: 214 + count,
-  };
   const ending = Buffer.concat([
     event("response.output_text.done", 4 + count, { ...WHERE, text, logprobs: [] }),
     event("response.content_part.done", 5 + count, { ...WHERE, part: textPart(text) }),
     event("response.output_item.done", 6 + count, { output_index: 0, item: done }),
-    event("response.completed", 7 + count, { response: response("completed", [done], usage) }),
+    event("response.completed", 7 + count, { response: response("completed", [done], usageOf(count)) }),
   ]);
   endings.set(count, ending);
   return ending;

@@ -6,12 +6,14 @@ const COLUMNS = [
   ["gateway", "gateway"],
   ["before", "before"],
   ["limited", "gateway with limits"],
-  ["workers", "two workers"],
+  ["workers", "workers"],
+  ["limitedWorkers", "workers with limits"],
   ["exporting", "gateway with OTLP"],
   ["reserialising", "re-serialising Bun"],
   ["nginx", "nginx"],
   ["litellm", "LiteLLM"],
   ["portkey", "Portkey"],
+  ["smg", "smg"],
 ] as const;
 
 /** The rows as text: absolute values, ratios to the bare proxy in brackets, and the bar with its verdict. Who was never measured has no column. */

@@ -1,20 +1,22 @@
 /**
  * The host behind every contender, in a separate process. Responses are encoded in advance, so that it is never what is
- * measured. How it streams is set with `POST /streams`, because the gateway does not forward client headers.
+ * measured. How it streams is set with `POST /streams`, and what it answers whole with `POST /answers`, because the gateway does not forward client headers.
  */
-import { STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
+import { MODEL, STREAM_MARK } from "./bodies.ts";
+import { type AnswerKind, hostAnswers } from "./host-answers.ts";
 import { HOST_STREAMS, type HostStream } from "./host-streams.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
 import type { Burst, StreamPlan } from "./stream-plan.ts";
-import { ANSWERS } from "./translated-pairs.ts";
+import type { BenchDialect } from "./translated-pairs.ts";
 
 /** As long as a small request: what the gateway writes may have the mark at its end. */
 const HEAD_BYTES = 2 * 1024;
+const NOTHING = new Uint8Array();
 const decoder = new TextDecoder();
-const encoder = new TextEncoder();
 
 let burst: Burst = { burst: 1, between: "nothing" };
 let paced: PacedStreams | undefined;
+let kind: AnswerKind = "short";
 
 const json = (body: Uint8Array) => new Response(body, { headers: { "content-type": "application/json" } });
 
@@ -22,10 +24,12 @@ const isStreamed = (body: ArrayBuffer): boolean =>
   STREAM_MARK.test(decoder.decode(new Uint8Array(body).subarray(0, HEAD_BYTES)));
 
 /** Returns the same response to every request, whole or streamed. */
-function always(whole: Uint8Array, stream: HostStream): (request: Request) => Promise<Response> {
+function always(dialect: BenchDialect): (request: Request) => Promise<Response> {
+  const whole = hostAnswers(dialect);
   return async (request) => {
     const asked = await request.arrayBuffer();
-    return isStreamed(asked) || request.url.includes(":stream") ? streamed(request, stream) : json(whole);
+    const isStream = isStreamed(asked) || request.url.includes(":stream");
+    return isStream ? streamed(request, HOST_STREAMS[dialect]) : json(whole.get(kind) ?? NOTHING);
   };
 }
 
@@ -74,11 +78,15 @@ function finish(): Response {
   return Response.json(contentChunks);
 }
 
-const encode = (answer: object) => encoder.encode(JSON.stringify(answer));
-const answerChat = always(UNARY_ANSWER, HOST_STREAMS.chat);
-const answerMessages = always(encode(ANSWERS.messages), HOST_STREAMS.messages);
-const answerGenai = always(encode(ANSWERS.genai), HOST_STREAMS.genai);
-const answerResponses = always(encode(ANSWERS.responses), HOST_STREAMS.responses);
+async function setAnswer(request: Request): Promise<Response> {
+  kind = (await request.json()) as AnswerKind;
+  return Response.json(null);
+}
+
+const answerChat = always("chat");
+const answerMessages = always("messages");
+const answerGenai = always("genai");
+const answerResponses = always("responses");
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
@@ -91,9 +99,11 @@ const server = Bun.serve({
     "/api/v1/responses": { POST: answerResponses },
     "/v1/messages": { POST: answerMessages },
     "/api/msg/v1/messages": { POST: answerMessages },
+    "/v1/models": { GET: () => Response.json({ object: "list", data: [{ id: MODEL, object: "model" }] }) },
     "/v1/models/*": { POST: answerGenai },
     "/api/genai/*": { POST: answerGenai },
     "/streams": { POST: setPlan },
+    "/answers": { POST: setAnswer },
     "/finish": { POST: finish },
   },
 });

@@ -59,7 +59,7 @@ function configure(alerts: object | undefined): void {
 }
 
 async function start(): Promise<string> {
-  const child = Bun.spawn([TRIVIUM, "serve", "--json"], {
+  const child = Bun.spawn([TRIVIUM, "serve", "--workers", "1", "--json"], {
     cwd: folder,
     env: bareEnvironment(),
     stdin: "ignore",

@@ -34,7 +34,7 @@ async function start(name: string): Promise<Place> {
     keys: [{ name: "tests", key: TEST_KEY, limits: { budget_usd_total: 100 } }],
   };
   writeFileSync(join(cwd, "trivium.yaml"), JSON.stringify(config));
-  const program = Bun.spawn([TRIVIUM, "serve", "--json"], {
+  const program = Bun.spawn([TRIVIUM, "serve", "--workers", "1", "--json"], {
     cwd,
     env: bareEnvironment(),
     stdin: "ignore",

@@ -200,7 +200,9 @@ describe("the first start", () => {
     expect((await ask(moved, said.first_start["api_key"] ?? "")).status).toBe(200);
     expect(await child.end()).toBe(0);
     const lines = child.stderr.trimEnd().split("\n");
-    const [call, end] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [start, call, end] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const reason = "no provider is configured besides the simulator";
+    expect(start).toMatchObject({ level: "info", workers: 1, msg: `1 process serves calls: ${reason}` });
     expect(call).toMatchObject({ level: "info", msg: "call", model: "sim/standard", outcome: "ok" });
     expect(end).toMatchObject({ level: "info", msg: "shutting down" });
 
@@ -226,7 +228,9 @@ describe("the first start", () => {
     const loud = await serve(workspace, "--log-level", "info");
     expect((await ask(workspace, key)).status).toBe(200);
     expect(await loud.end()).toBe(0);
-    expect(loud.stderr).toMatch(/^\S+ info {2}sim\/standard {2}\d+ ms .*\n\S+ info {2}shutting down active=0\n$/);
+    expect(loud.stderr).toMatch(
+      /^\S+ info {2}1 process serves calls: .*\n\S+ info {2}sim\/standard {2}\d+ ms .*\n\S+ info {2}shutting down active=0\n$/,
+    );
   });
 });
 

@@ -34,7 +34,11 @@ beforeAll(async () => {
   };
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
   const program = new URL("../bin/trivium", import.meta.url).pathname;
-  gateway = Bun.spawn([program, "serve", "--log-level", "error"], { cwd: folder, stdout: "ignore", stderr: "inherit" });
+  gateway = Bun.spawn([program, "serve", "--workers", "1", "--log-level", "error"], {
+    cwd: folder,
+    stdout: "ignore",
+    stderr: "inherit",
+  });
   const until = Date.now() + 60_000;
   while (Date.now() < until) {
     const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);

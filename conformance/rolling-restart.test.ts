@@ -33,7 +33,7 @@ async function startInstance(name: string, port: number, adminPort: number): Pro
     keys: [{ name: "tests", key: TEST_KEY }],
   };
   writeFileSync(join(place, "trivium.yaml"), JSON.stringify(config));
-  const program = Bun.spawn([TRIVIUM, "serve"], {
+  const program = Bun.spawn([TRIVIUM, "serve", "--workers", "1"], {
     cwd: place,
     env: bareEnvironment(),
     stdin: "ignore",

@@ -42,7 +42,7 @@ async function serve(checkout: string, settings: object): Promise<string> {
   };
   writeFileSync(join(checkout, "trivium.yaml"), JSON.stringify(config));
   const env = { PATH: "/usr/bin:/bin" };
-  const child = Bun.spawn([join(checkout, "bin/trivium"), "serve"], {
+  const child = Bun.spawn([join(checkout, "bin/trivium"), "serve", "--workers", "1"], {
     cwd: checkout,
     env,
     stdout: "ignore",

@@ -59,7 +59,11 @@ const keyWith = (limits: Limits): Key[] => [{ name: "tests", key: TEST_KEY, limi
 async function startWorkers(
   count: number,
   keys: readonly Key[],
-  { name = ++started, projects = [] }: { name?: number; projects?: readonly Project[] } = {},
+  {
+    name = ++started,
+    projects = [],
+    simulator = false,
+  }: { name?: number; projects?: readonly Project[]; simulator?: boolean } = {},
 ): Promise<Started> {
   const place = join(folder, String(name));
   const database = join(place, "trivium.db");
@@ -75,7 +79,7 @@ async function startWorkers(
     admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET },
     storage: `sqlite:${database}`,
     data_dir: place,
-    simulator: false,
+    simulator,
     log: { level: "info", format: "json", calls: "off" },
     keys,
   };
@@ -252,6 +256,18 @@ describe("choices 9, H28: killed workers", () => {
     expect(await program.exited).toBe(0);
   });
 
+  test("systemd's SIGTERM to every process lets calls in flight finish", async () => {
+    const { program, url, workers } = await startWorkers(2, keyWith({}));
+    provider.hold();
+    const calls = Array.from({ length: 8 }, () => callOnce(url));
+    await until(() => provider.asked === 8);
+    for (const pid of [program.pid, ...workers()]) process.kill(pid, "SIGTERM");
+    await Bun.sleep(200);
+    provider.release();
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 200));
+    expect(await program.exited).toBe(0);
+  });
+
   test("an unusable configuration ends all processes, with the reason", async () => {
     const place = join(folder, "wrong");
     await Bun.write(join(place, "trivium.yaml"), "storage: sqlite:/dev/null/none.db\n");
@@ -264,5 +280,55 @@ describe("choices 9, H28: killed workers", () => {
     const [code, said] = await Promise.all([program.exited, program.stderr.text()]);
     expect(code).toBe(1);
     expect(said).toContain("The storage cannot be opened");
+  });
+});
+
+describe("decision 0135: two workers do what one process does", () => {
+  test("a reader of events at any worker sees the calls of both", async () => {
+    const { url, adminUrl, database } = await startWorkers(2, keyWith({}));
+    provider.release();
+    const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
+    const ended = new Set<string>();
+    const stop = new AbortController();
+    const { body } = await fetch(`${adminUrl}/api/events?type=call`, { headers, signal: stop.signal });
+    const reading = (async () => {
+      let text = "";
+      const decoder = new TextDecoder();
+      for await (const part of body ?? []) {
+        text += decoder.decode(part, { stream: true });
+        const lines = text.split("\n");
+        text = lines.pop() ?? "";
+        for (const line of lines) {
+          if (!line.startsWith("data: ")) continue;
+          const event = JSON.parse(line.slice("data: ".length)) as { type: string; receipt: string };
+          if (event.type === "call.ended") ended.add(event.receipt);
+        }
+      }
+    })().catch(() => {});
+    // The other worker is told a moment later that someone reads its events.
+    await Bun.sleep(300);
+    for (let call = 0; call < 40; call++) expect(await callOnce(url)).toBe(200);
+    const rows = await ask(database, "SELECT id, instance FROM receipts");
+    expect(new Set(rows.map((row) => row["instance"])).size).toBe(2);
+    await until(() => rows.every((row) => ended.has(String(row["id"]))));
+    stop.abort();
+    await reading;
+  });
+
+  test("a video of the simulator is finished by either", async () => {
+    const { url } = await startWorkers(2, keyWith({}), { simulator: true });
+    const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };
+    const asked = JSON.stringify({ model: "sim/video", prompt: "a lighthouse" });
+    const begun = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const response = await fetch(`${url}/v1/videos`, { method: "POST", headers, body: asked });
+        return ((await response.json()) as { id: string }).id;
+      }),
+    );
+    const statusOf = async (id: string) =>
+      ((await (await fetch(`${url}/v1/videos/${id}`, { headers })).json()) as { status: string }).status;
+    const isRunning = async (id: string) => ["queued", "in_progress"].includes(await statusOf(id));
+    for (const id of begun) await until(async () => !(await isRunning(id)), 60_000);
+    expect(await Promise.all(begun.map(statusOf))).toEqual(begun.map(() => "completed"));
   });
 });

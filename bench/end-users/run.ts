@@ -69,7 +69,7 @@ const start = ({ url, cwd }: { url: string; cwd: string }) => {
       ...scriptedModels(`http://127.0.0.1:${port}`, { first_byte: 30_000, idle: 30_000 }),
     }),
   );
-  return Bun.spawn([TRIVIUM, "serve"], { cwd, stdout: "ignore", stderr: "inherit" });
+  return Bun.spawn([TRIVIUM, "serve", "--workers", "1"], { cwd, stdout: "ignore", stderr: "inherit" });
 };
 
 const isReady = async (url: string) => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;

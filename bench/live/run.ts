@@ -133,7 +133,7 @@ writeFileSync(
     keys: [{ name: "bench", key: TEST_KEY }],
   }),
 );
-const gateway = Bun.spawn([TRIVIUM, "serve"], { cwd: folder, stdout: "ignore", stderr: "inherit" });
+const gateway = Bun.spawn([TRIVIUM, "serve", "--workers", "1"], { cwd: folder, stdout: "ignore", stderr: "inherit" });
 try {
   const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
   for (const endMs = Date.now() + 30_000; !(await isReady()) && Date.now() < endMs; ) await Bun.sleep(100);

@@ -1,4 +1,5 @@
 import type { Scenario } from "../scenario.ts";
+import { answers20Kb } from "./answers-20kb.ts";
 import { burst } from "./burst.ts";
 import { cadence } from "./cadence.ts";
 import { firstByte } from "./first-byte.ts";
@@ -19,6 +20,7 @@ import { workers } from "./workers.ts";
 export const SCENARIOS: readonly Scenario[] = [
   unary1Kb,
   unary300Kb,
+  answers20Kb,
   translated300Kb,
   limits,
   telemetry,

@@ -42,7 +42,7 @@ export class ProgramHarness {
       ...config,
     };
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(sections));
-    const child = Bun.spawn([TRIVIUM, "serve", "--config", join(folder, "trivium.yaml")], {
+    const child = Bun.spawn([TRIVIUM, "serve", "--workers", "1", "--config", join(folder, "trivium.yaml")], {
       cwd: folder,
       env: bareEnvironment(),
       stdout: "ignore",

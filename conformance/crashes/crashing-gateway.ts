@@ -65,8 +65,8 @@ export class CrashingGateway {
   async start(keys: readonly CrashKey[] = [{ name: "tests", key: TEST_KEY }]): Promise<void> {
     const { folder, config, workers } = this.#options;
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ ...config, keys }));
-    const several = workers > 0 ? ["--workers", String(workers)] : [];
-    this.#child = Bun.spawn([TRIVIUM, "serve", ...several], {
+    const flags = ["--workers", String(Math.max(1, workers))];
+    this.#child = Bun.spawn([TRIVIUM, "serve", ...flags], {
       cwd: folder,
       stdin: "ignore",
       stdout: "ignore",

@@ -67,7 +67,7 @@ function startGateway(urls: readonly string[]): Promise<Child> {
   writeFileSync(file, stringify(configuration));
   return processes.start({
     name: "the gateway",
-    command: [program, "serve", "--config", file, "--json"],
+    command: [program, "serve", "--workers", "1", "--config", file, "--json"],
     findUrl: printedUrl,
   });
 }

@@ -209,7 +209,12 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
       writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
       const url = `http://127.0.0.1:${port}`;
       const start = async () => {
-        const child = Bun.spawn([TRIVIUM, "serve"], { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+        const child = Bun.spawn([TRIVIUM, "serve", "--workers", "1"], {
+          cwd: folder,
+          stdin: "ignore",
+          stdout: "ignore",
+          stderr: "pipe",
+        });
         children.push(child);
         const log = child.stderr.text();
         await until("it is ready", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);

@@ -68,7 +68,12 @@ export class GatewayProcess {
 
   async start(): Promise<void> {
     const log = Bun.file(join(this.#folder, "log"));
-    const child = Bun.spawn([TRIVIUM, "serve"], { cwd: this.#folder, stdin: "ignore", stdout: "ignore", stderr: log });
+    const child = Bun.spawn([TRIVIUM, "serve", "--workers", "1"], {
+      cwd: this.#folder,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: log,
+    });
     this.#child = child;
     const untilMs = performance.now() + START_MS;
     while ((await this.condition()) !== "ready") {

@@ -76,7 +76,7 @@ const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => b
 function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
   const since = new Date(startedAtMs).toISOString();
   const alone = shares === "" && self.shares === "";
-  const several = alone ? ". To use several processes on one machine, run `serve --workers`" : "";
+  const several = alone ? ". To use several processes on one machine, set `server.workers`" : "";
   return new GatewayError(
     "invalid_request",
     `A gateway is already running on this database: ${place}, started ${since}. Stop it first, or set a different \`data_dir\` or \`storage\` for this one. ` +

@@ -1,3 +1,4 @@
+import { fullGC } from "bun:jsc";
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
 import type { Level } from "../access/level.ts";
@@ -198,7 +199,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     backgroundEvents: new BackgroundEvents(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
-    memory: new MemoryBudget(config.server.memoryBytes),
+    // In a turn of its own, so that it delays no response of this one.
+    memory: new MemoryBudget(config.server.memoryBytes, () => clock.soon(() => void fullGC())),
     buffers: new BufferPool(),
     files: await Files.open({
       storage,

@@ -5,7 +5,6 @@ import { buildCatalogue, type Catalogue, type ProviderSummary } from "../catalog
 import { SIMULATED_ALIASES, simulatedModels } from "../catalogue/simulated-models.ts";
 import { NO_UPDATES, type UpdatedModels } from "../catalogue/updates/apply-updates.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
-import { environmentProviders } from "../config/environment-providers.ts";
 import { ConfigError } from "../config/load.ts";
 import { Guards } from "../guards/guards.ts";
 import { BUILT_IN, createProvider, PROVIDER_KINDS } from "../providers/index.ts";
@@ -16,6 +15,7 @@ import { moderationHook } from "../relay/guard/moderation-hook.ts";
 import { webhookHook } from "../relay/guard/webhook-hook.ts";
 import { RoutingDefaults } from "../routing/call-routing.ts";
 import { Targets } from "../routing/targets.ts";
+import { configuredProviders } from "./configured-providers.ts";
 import type { ConfigSource } from "./read-config.ts";
 
 const SIMULATOR = "simulator";
@@ -35,7 +35,7 @@ export function makeSnapshot(
   registry = BUILT_IN,
   base: UpdatedModels = NO_UPDATES,
 ): Snapshot {
-  const settings = config.providers ?? providersFromEnvironment(environment);
+  const settings = configuredProviders(config, environment);
   const all = simulator ? [...settings, simulatorSettings(simulator, config.batch.mode === "native")] : settings;
   const made = all.map((one) => createOrExplain(one, config.file, sources, registry));
   const providers: ReadonlyMap<string, readonly Provider[]> = Map.groupBy(made, ({ name }) => name);
@@ -117,30 +117,6 @@ function createOrExplain(
     const message = `providers.${settings.name}: ${why}`;
     throw new ConfigError([{ file: file ?? "environment", line: 1, column: 1, message }]);
   }
-}
-
-const known = [...PROVIDER_KINDS.values()].flatMap(({ kind, variables }) => (variables ? [{ kind, variables }] : []));
-
-const providersFromEnvironment = (environment: ConfigSource["environment"]): ProviderSettings[] =>
-  environmentProviders(environment, known);
-
-/** A provider that is missing because its variables are not set. */
-export interface MissingProvider {
-  kind: string;
-  /** The variables that are not set. */
-  variables: readonly string[];
-}
-
-/** If the configuration declares providers, none are missing. */
-export function missingProviders(
-  { providers }: Pick<Config, "providers">,
-  environment: ConfigSource["environment"],
-): MissingProvider[] {
-  if (providers !== undefined) return [];
-  return known.flatMap(({ kind, variables }) => {
-    const unset = Object.values(variables).filter((variable) => !environment[variable]?.trim());
-    return unset.length > 0 ? [{ kind, variables: unset }] : [];
-  });
 }
 
 /** Its batch API is slower than the gateway itself and saves nothing real: it is used only if every batch must go to a provider. */

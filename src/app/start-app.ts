@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Random, Sources } from "../base/sources.ts";
+import type { Sources } from "../base/sources.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
@@ -11,27 +11,29 @@ import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/settle/timings.ts";
 import { listen } from "../server/listener.ts";
 import { routesOf } from "../server/routes.ts";
-import { MANY_CONNECTIONS, openStorage } from "../storage/open.ts";
+import { connectionsOf, openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { agreedClock } from "./agreed-clock.ts";
 import { assemble } from "./assemble.ts";
 import { backgroundWork } from "./background-work.ts";
 import { retiredModels, tellRetired } from "./catalogue/retired-models.ts";
+import { type MissingProvider, missingProviders } from "./configured-providers.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceId } from "./instance-id.ts";
 import { Journals } from "./journals.ts";
 import { type LimitSharing, limitSharing } from "./limit-sharing.ts";
 import { listenForOperators } from "./listen-for-operators.ts";
-import { loadSimulator } from "./load-simulator.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
+import { startOwnSimulator } from "./own-simulator.ts";
 import { Parts } from "./parts.ts";
 import type { ConfigSource } from "./read-config.ts";
 import { readConfigInForce } from "./read-config-in-force.ts";
 import { withSecrets } from "./secrets/with-secrets.ts";
-import { type MissingProvider, missingProviders } from "./snapshot.ts";
+import type { SimulatorAccess } from "./snapshot.ts";
 import { logWarnings, watchReloads } from "./watch-reloads.ts";
+import type { EventsOfWorkers } from "./workers/events-of-workers.ts";
 
 interface AppOptions extends ConfigSource {
   log: Log;
@@ -43,6 +45,12 @@ interface AppOptions extends ConfigSource {
   metrics?: MetricsOfWorkers;
   /** Other processes listen on the same ports. */
   sharesPorts?: boolean;
+  /** The simulator of the first process. */
+  simulator?: SimulatorAccess | undefined;
+  /** How many processes of this machine use the storage. */
+  processes?: number;
+  /** Shares events with the other workers. */
+  events?: EventsOfWorkers;
   /** For a worker: how far the clock of the first process is ahead of the machine's. */
   firstAheadMs?: number | undefined;
   /** Shorter timeouts, for tests. */
@@ -95,7 +103,7 @@ export async function startApp(given: AppOptions): Promise<App> {
   const parts = new Parts({ clock: sources.clock, log });
   try {
     const storage = await openStorage(config.storage, sources.clock, options.timings?.statementMs, {
-      connections: MANY_CONNECTIONS,
+      connections: connectionsOf(options.processes ?? 1),
     });
     parts.add("storage", () => storage.close());
     const clock = await clockOf(storage, options);
@@ -124,7 +132,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
   logWarnings(config, log);
 
-  const simulator = config.simulator ? await startOwnSimulator(sources.random) : undefined;
+  const simulator =
+    config.simulator && options.simulator === undefined ? await startOwnSimulator(sources.random) : undefined;
   parts.add("simulator", simulator?.stop);
   const fileStore = await openFileStore(config.files, environment, sources);
   const journals = new Journals({ config, storage, sources, log });
@@ -136,7 +145,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   parts.add("instance", () => heartbeat.stop());
 
   const found = { storage, fileStore, journals, sharing, heartbeat, joined, instance: id, sources, registry, timings };
-  const made = await assemble(config, { ...options, ...found, simulator: simulator?.access });
+  const made = await assemble(config, { ...options, ...found, simulator: options.simulator ?? simulator?.access });
   const { gateway, state, context, poller, batchRunner, nativeRunner, alerts, telemetry, leases } = made;
   for (const model of retiredModels(config, state.catalogue, sources.clock.wallMs())) log.warn(tellRetired(model));
   parts.add("operations", () => poller.stop(), { together: true });
@@ -158,6 +167,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   };
   setPublicUrl(config.server.publicUrl);
   warnOfUnreachable(state.publicUrl, log);
+
+  options.events?.connect(gateway.events);
 
   // Rows first: when calls and background work have stopped, nothing that may hang comes between rows and the storage.
   parts.add("refusal counts", () => gateway.refusals.close());
@@ -215,13 +226,6 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
 function warnOfUnreachable(publicUrl: string, log: Log): void {
   if (!/^http:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(publicUrl)) return;
   log.warn(`server.public_url is not set: video URLs start with ${publicUrl}, which other machines cannot reach`);
-}
-
-/** Its key is known to this process alone: every user of the machine can reach the simulator's port (S19). */
-async function startOwnSimulator(random: Random) {
-  const key = `${random.id()}${random.id()}`;
-  const { url, stop } = await (await loadSimulator()).startSimulator({ apiKey: key, closed: true });
-  return { access: { url, key }, stop };
 }
 
 /** Without its source, a gateway cannot know what is left of its limits. */

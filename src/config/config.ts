@@ -32,6 +32,8 @@ export interface Config {
   server: {
     host: string;
     port: number;
+    /** How many processes serve calls. */
+    workers: number | "auto";
     publicUrl: string;
     /** Networks of proxies whose X-Forwarded-For is trusted. */
     trustedProxies: readonly string[];

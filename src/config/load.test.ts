@@ -204,6 +204,7 @@ keys:
       server: {
         host: "127.0.0.1",
         port: 8787,
+        workers: "auto",
         publicModels: true,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 64 * 1024 * 1024,
@@ -391,6 +392,7 @@ keys:
       server: {
         host: "127.0.0.1",
         port: 8787,
+        workers: "auto" as const,
         publicModels: true,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 67108864,
@@ -611,7 +613,7 @@ describe("what is refused, with its position", () => {
       "an unknown field without a suggestion",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known fields: host, port, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known fields: host, port, workers, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
       ],
     ],
     [

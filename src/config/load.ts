@@ -47,6 +47,7 @@ export interface Overrides {
   host?: string;
   port?: number;
   adminPort?: number;
+  workers?: number | "auto";
 }
 
 const MAX_PORT = 65_535;
@@ -153,8 +154,8 @@ function fieldsOf({ entries }: MapNode): string[] {
   return [...entries].flatMap(([name, { node }]) => (node.kind === "scalar" && node.value === null ? [] : [name]));
 }
 
-function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootFile {
-  const server = withoutAbsent({ host, port });
+function overridden(file: RootFile, { host, port, adminPort, workers }: Overrides): RootFile {
+  const server = withoutAbsent({ host, port, workers });
   const nextPort = adminPort ?? (file.admin?.port === undefined ? portNextTo(port) : undefined);
   const admin = withoutAbsent({ port: nextPort });
   return { ...file, server: { ...file.server, ...server }, admin: { ...file.admin, ...admin } };

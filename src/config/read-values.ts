@@ -190,6 +190,8 @@ function readScalar(
 
 /** A variable's value is always text: where the field is a number or a switch, it is read as one. */
 function typed(text: string, shape: ConfigSchema): unknown {
+  const one = shape.anyOf?.find((each) => fits(typed(text, each), each));
+  if (one !== undefined) return typed(text, one);
   if ((shape.type === "integer" || shape.type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (shape.type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;

@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "server.host": ({ server }) => server.host,
   "server.port": ({ server }) => server.port,
+  "server.workers": ({ server }) => server.workers,
   "server.cors": ({ server }) => server.cors.join(" "),
   "server.trusted_proxies": ({ server }) => server.trustedProxies.join(" "),
   "server.memory_mb": ({ server }) => server.memoryBytes,

@@ -4,6 +4,7 @@ import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { GUARD_DIRECTIONS } from "../canon/guard/guard-verdict.ts";
 import { DURATION_PATTERN } from "./duration.ts";
 import { EXPORT_FORMATS } from "./export-format.ts";
+import { MAX_WORKERS } from "./max-workers.ts";
 import { RoutingFile } from "./routing-schema.ts";
 import { closed, HttpUrl, Text } from "./schema/fields.ts";
 import { OidcFile, TokenIssuerFile } from "./schema/issuer-files.ts";
@@ -12,6 +13,9 @@ import { EndUsersFile, LimitsFile, ModelPatternsFile, TagPatternsFile } from "./
 import { ModelFile } from "./schema/model-file.ts";
 
 const Port = Type.Integer({ minimum: 0, maximum: 65535 });
+const Workers = Type.Union([Type.Integer({ minimum: 1, maximum: MAX_WORKERS }), Type.Enum(["auto"])], {
+  description: `auto, or a whole number from 1 to ${MAX_WORKERS}`,
+});
 
 /** Where traces and metrics are sent. */
 const TelemetryFile = Type.Object(
@@ -136,6 +140,7 @@ export const RootFile = Type.Object(
         {
           host: Type.Optional(Text),
           port: Type.Optional(Port),
+          workers: Type.Optional(Workers),
           public_url: Type.Optional(HttpUrl),
           cors: Type.Optional(
             Type.Array(

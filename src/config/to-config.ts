@@ -47,6 +47,7 @@ export function toConfig(
     server: {
       host,
       port,
+      workers: server.workers ?? "auto",
       publicUrl: withoutSlash(server.public_url ?? urlOf(host, port)),
       cors: server.cors ?? [],
       trustedProxies: server.trusted_proxies ?? [],

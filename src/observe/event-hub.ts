@@ -1,4 +1,4 @@
-/** Events of this process for live subscribers. Times are by the wall clock, in milliseconds. */
+/** Events for live subscribers. Times are by the wall clock, in milliseconds. */
 export type GatewayEvent =
   | {
       type: "call.begun";
@@ -65,6 +65,9 @@ type Listener = (event: GatewayEvent) => void;
 export class EventHub {
   watched = false;
   readonly #listeners = new Set<Listener>();
+  #relay: Listener | undefined;
+  /** Called when the first subscriber comes, and when the last one has left. */
+  onSubscribers: (areThere: boolean) => void = () => {};
 
   get listeners(): number {
     return this.#listeners.size;
@@ -73,14 +76,32 @@ export class EventHub {
   /** The returned function unsubscribes. A listener must not throw or block. */
   watch(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.watched = true;
+    this.#look();
+    if (this.#listeners.size === 1) this.onSubscribers(true);
     return () => {
-      this.#listeners.delete(listener);
-      this.watched = this.#listeners.size > 0;
+      if (!this.#listeners.delete(listener)) return;
+      this.#look();
+      if (this.#listeners.size === 0) this.onSubscribers(false);
     };
   }
 
+  /** Passes the events of this process to the subscribers of others; undefined while there are none. */
+  relayTo(relay: Listener | undefined): void {
+    this.#relay = relay;
+    this.#look();
+  }
+
   tell(event: GatewayEvent): void {
+    this.hear(event);
+    this.#relay?.(event);
+  }
+
+  /** An event of another process. */
+  hear(event: GatewayEvent): void {
     for (const listener of this.#listeners) listener(event);
+  }
+
+  #look(): void {
+    this.watched = this.#listeners.size > 0 || this.#relay !== undefined;
   }
 }

@@ -14,7 +14,13 @@ import { storageFailure } from "./storage-failure.ts";
  */
 const FEW_CONNECTIONS = 2;
 /** For a gateway, which runs many queries at once. */
-export const MANY_CONNECTIONS = 10;
+const MANY_CONNECTIONS = 10;
+/** For all workers together, unless there are very many: PostgreSQL accepts a hundred by default. */
+const CONNECTIONS_OF_WORKERS = 40;
+
+/** How many connections each of so many processes opens. */
+export const connectionsOf = (processes: number): number =>
+  Math.max(FEW_CONNECTIONS, Math.min(MANY_CONNECTIONS, Math.floor(CONNECTIONS_OF_WORKERS / processes)));
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
 export async function openStorage(

@@ -1,11 +1,15 @@
+import { configuredProviders } from "../../app/configured-providers.ts";
+import { startOwnSimulator } from "../../app/own-simulator.ts";
 import type { ConfigSource } from "../../app/read-config.ts";
 import { readConfigInForce } from "../../app/read-config-in-force.ts";
-import { type App, type StartedApp, startApp } from "../../app/start-app.ts";
-import { type WorkerProcess, workerProcess } from "../../app/worker-process.ts";
-import { Workers } from "../../app/workers.ts";
+import type { App, StartedApp } from "../../app/start-app.ts";
+import { thisMachine, workerCount } from "../../app/workers/worker-count.ts";
+import { type WorkerProcess, workerProcess } from "../../app/workers/worker-process.ts";
+import { Workers } from "../../app/workers/workers.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Config } from "../../config/config.ts";
+import { MAX_WORKERS } from "../../config/max-workers.ts";
 import { LOG_FORMATS } from "../../observe/format.ts";
 import { createLog, LOG_LEVELS, type Log } from "../../observe/log.ts";
 import { DEFAULT_TIMINGS } from "../../relay/settle/timings.ts";
@@ -14,8 +18,6 @@ import { paintFor } from "../colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "../command.ts";
 import { configSource } from "../config-source.ts";
 import { readPort, readWholeNumber } from "../whole-number.ts";
-
-const MAX_WORKERS = 256;
 
 const FLAGS = {
   port: { type: "string", value: "PORT", about: "port for clients; 0 selects a free port (default: server.port)" },
@@ -28,7 +30,7 @@ const FLAGS = {
   workers: {
     type: "string",
     value: "COUNT",
-    about: "number of worker processes that share the port (default: serve in this process)",
+    about: "number of processes that serve calls on the port, or auto (default: server.workers, else auto)",
   },
   "log-level": {
     type: "string",
@@ -55,16 +57,18 @@ export const serve = defineCommand({
       ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),
     });
     const worker = workerProcess(process.env);
-    const count = readWholeNumber("--workers", values.workers, 1, MAX_WORKERS);
+    const { count, reason } = workerCount(config, configuredProviders(config, source.environment), thisMachine());
     const tell = (app: StartedApp) => {
+      log.info({ workers: count }, `${count === 1 ? "1 process serves" : `${count} processes serve`} calls: ${reason}`);
       if (values.json) printJson(tellPrograms(app));
       else console.log(banner(app, paintFor(process.stdout), process.stdout.isTTY));
     };
     let code: number = EXIT.failed;
     try {
       if (worker !== undefined) code = await runWorker(worker, source, config, log);
-      else if (count !== undefined) code = await runWorkers(count, config, log, tell);
+      else if (count > 1) code = await runWorkers(count, config, log, tell);
       else {
+        const { startApp } = await loadApp();
         const app = await startApp({ ...source, log });
         // Install the signal handlers before printing the banner, because a script may stop the gateway as soon as it sees
         // it.
@@ -80,11 +84,16 @@ export const serve = defineCommand({
   },
 });
 
+/** The first process of several serves no calls, and uses 18 MB less without it. */
+const loadApp = () => import("../../app/start-app.ts");
+
 /** One of several processes. The first process decides on their number and prints the banner. */
 async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
   const sharing = config.redis === undefined ? worker.sharing : undefined;
-  const { metrics, firstAheadMs } = worker;
-  const app = await startApp({ ...source, log, sharing, metrics, firstAheadMs, sharesPorts: true });
+  const { metrics, events, processes, simulator, firstAheadMs } = worker;
+  const shared = { sharing, metrics, events, processes, simulator, firstAheadMs, sharesPorts: true };
+  const { startApp } = await loadApp();
+  const app = await startApp({ ...source, log, ...shared });
   worker.ready(app);
   try {
     return await runUntilStopped(app, log, worker);
@@ -94,6 +103,8 @@ async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Co
 }
 
 async function runWorkers(count: number, config: Config, log: Log, tell: (app: StartedApp) => void): Promise<number> {
+  // One for all of them, since its jobs are in memory.
+  const simulator = config.simulator ? await startOwnSimulator(system.random) : undefined;
   const workers = new Workers({
     count,
     command: [...ownCommand(), ...process.argv.slice(2), ...chosenPorts(config)],
@@ -101,14 +112,17 @@ async function runWorkers(count: number, config: Config, log: Log, tell: (app: S
     sources: system,
     leaseMs: DEFAULT_TIMINGS.limitLeaseMs,
     log,
+    simulator: simulator?.access,
   });
-  const stop = () => workers.signal("SIGTERM");
+  const stop = () => workers.stop();
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => workers.signal("SIGHUP"));
+  process.on("SIGHUP", () => workers.reload());
   const app = await workers.start();
   if (app !== undefined) tell(app);
-  return await workers.ended;
+  const code = await workers.ended;
+  await simulator?.stop();
+  return code;
 }
 
 /** The command that starts this program; the compiled program is a single file. */
@@ -146,6 +160,8 @@ async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Prom
   process.on("SIGHUP", () => app.reload());
   // If the first process ends, even by SIGKILL, the workers end too.
   worker?.onOrphaned(resolve);
+  let stops = 0;
+  worker?.onStop(() => (++stops === 1 ? resolve() : hurry.abort()));
   await stopped;
   const active = app.active();
   const waiting = active === 1 ? "waiting for 1 active request" : `waiting for ${active} active requests`;
@@ -162,9 +178,12 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
   if (values.host === "") throw new UsageError("--host is empty. Pass an address such as 127.0.0.1.");
   return {
     ...configSource(values.config),
-    overrides: withoutAbsent({ port, host: values.host, adminPort }),
+    overrides: withoutAbsent({ port, host: values.host, adminPort, workers: readWorkers(values.workers) }),
   };
 }
+
+const readWorkers = (text: string | undefined): number | "auto" | undefined =>
+  text === "auto" ? text : readWholeNumber("--workers", text, 1, MAX_WORKERS);
 
 /** The configuration was checked on load; here the ports may come from the command line. */
 function checkPorts({ server, admin }: Config): void {

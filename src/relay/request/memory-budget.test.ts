@@ -87,3 +87,23 @@ test("releases a part, then the rest, then nothing: as much as was taken", () =>
   // Nothing of it is left with the key either.
   budget.open(key("a")).add(5 * MB);
 });
+
+test("decision 0135: garbage is collected each time that a share of the budget was released, by large calls only", () => {
+  const collectionsOf = (budgetMb: number, bytes: number, calls: number): number => {
+    let collections = 0;
+    const budget = new MemoryBudget(budgetMb * MB, () => collections++);
+    for (let call = 0; call < calls; call++) {
+      const held = budget.open(key("a"));
+      held.add(bytes);
+      held.release();
+      // Again: it holds nothing any more.
+      held.release();
+    }
+    return collections;
+  };
+  expect(collectionsOf(512, MB, 64)).toBe(4);
+  expect(collectionsOf(1024, MB, 64)).toBe(2);
+  // Below 12 MB the collections would take too much time.
+  expect(collectionsOf(128, MB, 64)).toBe(5);
+  expect(collectionsOf(512, 32 * 1024, 2_000)).toBe(0);
+});

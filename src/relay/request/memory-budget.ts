@@ -7,6 +7,15 @@ const LARGE = 1024 * 1024;
 
 const MEGABYTE = 1024 * 1024;
 
+/** Of a smaller body, what is left afterwards is like that of any call: the runtime collects it in time. */
+const SMALL = 32 * 1024;
+/**
+ * After so much of the limit was released, what is left of those bodies is collected. With 16 requests of 300 KB at once: every 8 MB
+ * 194 MB and 1.4 × the CPU, 12 MB 204 MB and 1.2 ×, 16 MB 212 MB and 1.1 ×, 32 MB 240 MB and no more CPU, never 330 MB and more.
+ */
+const COLLECTED_SHARE = 1 / 32;
+const LEAST_COLLECTED = 12 * MEGABYTE;
+
 /** Who a call belongs to. */
 export interface MemoryOwner {
   keyId: string;
@@ -25,9 +34,19 @@ export class MemoryBudget {
   #held = 0;
   /** Only of keys with large calls in flight. */
   readonly #byKey = new Map<string, number>();
+  readonly #collect: () => void;
+  readonly #collectedBytes: number;
+  /** Released since the last collection. */
+  #released = 0;
 
-  constructor(maxBytes: number) {
+  /**
+   * `collect` collects garbage. A body leaves several times its size behind, and the runtime lets that grow to a multiple of what is
+   * in use (decision 0135).
+   */
+  constructor(maxBytes: number, collect: () => void = () => {}) {
     this.maxBytes = maxBytes;
+    this.#collect = collect;
+    this.#collectedBytes = Math.max(LEAST_COLLECTED, maxBytes * COLLECTED_SHARE);
   }
 
   /** What all calls hold now, in bytes. */
@@ -63,10 +82,18 @@ export class MemoryBudget {
   /** For HeldMemory only. */
   giveBack(bytes: number, large: number, { keyId }: MemoryOwner): void {
     this.#held -= bytes;
+    if (bytes > SMALL) this.#note(bytes);
     if (large === 0) return;
     const left = (this.#byKey.get(keyId) ?? 0) - large;
     if (left > 0) this.#byKey.set(keyId, left);
     else this.#byKey.delete(keyId);
+  }
+
+  #note(bytes: number): void {
+    this.#released += bytes;
+    if (this.#released < this.#collectedBytes) return;
+    this.#released = 0;
+    this.#collect();
   }
 }
 

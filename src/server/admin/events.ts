@@ -22,7 +22,7 @@ export const watchEvents = adminRoute({
   method: "GET",
   path: "/api/events",
   id: "watchEvents",
-  summary: "Watch calls, health and operations of this process.",
+  summary: "Watch calls, health and operations of this gateway.",
   roles: ["admin", "viewer"],
   query: {
     type: oneOfField("Only these types.", ["call", "health", "operation"]),

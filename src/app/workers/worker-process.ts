@@ -1,17 +1,34 @@
-import type { LeaseSource, Sync, SyncAnswer } from "../leases/lease-source.ts";
-import type { Family } from "../telemetry/family.ts";
-import type { LimitSharing } from "./limit-sharing.ts";
-import type { MetricsOfWorkers, WorkerMetrics } from "./metrics/merge-workers.ts";
-import type { StartedApp } from "./start-app.ts";
-import { AHEAD_VARIABLE, type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+import type { LeaseSource, Sync, SyncAnswer } from "../../leases/lease-source.ts";
+import type { Family } from "../../telemetry/family.ts";
+import type { LimitSharing } from "../limit-sharing.ts";
+import type { MetricsOfWorkers, WorkerMetrics } from "../metrics/merge-workers.ts";
+import type { SimulatorAccess } from "../snapshot.ts";
+import type { StartedApp } from "../start-app.ts";
+import type { EventsOfWorkers } from "./events-of-workers.ts";
+import { ParentEvents } from "./parent-events.ts";
+import {
+  AHEAD_VARIABLE,
+  COUNT_VARIABLE,
+  type FromWorker,
+  SIMULATOR_VARIABLES,
+  type ToWorker,
+  WORKER_VARIABLE,
+} from "./worker-messages.ts";
 
 /** A worker's connection to the first process, which started it. */
 export interface WorkerProcess {
   readonly sharing: LimitSharing;
   readonly metrics: MetricsOfWorkers;
+  readonly events: EventsOfWorkers;
+  /** How many workers there are. */
+  readonly processes: number;
+  /** That process runs it, so that all workers have the same. */
+  readonly simulator: SimulatorAccess | undefined;
   /** How far the clock of that process is ahead of the machine's. */
   readonly firstAheadMs: number | undefined;
   ready(app: StartedApp): void;
+  /** Called each time that process is asked to stop. */
+  onStop(run: () => void): void;
   /** Called when that process has ended. */
   onOrphaned(run: () => void): void;
   /** Closes the connection, which would otherwise keep this process alive. */
@@ -28,11 +45,20 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
   // Listens from the start: otherwise a worker that starts while the first process dies would never notice.
   const orphaned = Promise.withResolvers<void>();
   process.once("disconnect", orphaned.resolve);
+  const { url, key } = { url: environment[SIMULATOR_VARIABLES.url], key: environment[SIMULATOR_VARIABLES.key] };
   return {
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     metrics: new ParentMetrics(tell),
+    events: new ParentEvents(tell),
+    processes: Number(environment[COUNT_VARIABLE] ?? 1),
+    simulator: url === undefined || key === undefined ? undefined : { url, key },
     firstAheadMs: readAhead(environment[AHEAD_VARIABLE]),
     ready: (app) => tell({ kind: "ready", app }),
+    onStop: (run) => {
+      process.on("message", (message: ToWorker) => {
+        if (message.kind === "stop") run();
+      });
+    },
     onOrphaned: (run) => {
       if (!process.connected) orphaned.resolve();
       orphaned.promise.then(run);

@@ -1,11 +1,19 @@
-import type { Cancel } from "../base/clock.ts";
-import type { Sources } from "../base/sources.ts";
-import { LeaseTable } from "../leases/lease-table.ts";
-import type { Log } from "../observe/log.ts";
-import { aheadOfWall } from "./agreed-clock.ts";
-import { WorkerCollector } from "./metrics/collect-workers.ts";
-import type { StartedApp } from "./start-app.ts";
-import { AHEAD_VARIABLE, type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+import type { Cancel } from "../../base/clock.ts";
+import type { Sources } from "../../base/sources.ts";
+import { LeaseTable } from "../../leases/lease-table.ts";
+import type { Log } from "../../observe/log.ts";
+import { aheadOfWall } from "../agreed-clock.ts";
+import { WorkerCollector } from "../metrics/collect-workers.ts";
+import type { SimulatorAccess } from "../snapshot.ts";
+import type { StartedApp } from "../start-app.ts";
+import {
+  AHEAD_VARIABLE,
+  COUNT_VARIABLE,
+  type FromWorker,
+  SIMULATOR_VARIABLES,
+  type ToWorker,
+  WORKER_VARIABLE,
+} from "./worker-messages.ts";
 
 interface WorkersOptions {
   count: number;
@@ -15,6 +23,8 @@ interface WorkersOptions {
   sources: Sources;
   leaseMs: number;
   log: Log;
+  /** The simulator that this process runs. */
+  simulator: SimulatorAccess | undefined;
 }
 
 interface Worker {
@@ -24,6 +34,12 @@ interface Worker {
   readonly place: number;
   /** Its own instance id, once known. */
   instance: string | undefined;
+  /** It accepts calls. */
+  isReady: boolean;
+  /** Someone reads the events of all workers at this one. */
+  wantsEvents: boolean;
+  /** Whether it was told that another one wants its events. */
+  givesEvents: boolean;
 }
 
 /** A worker that dies is replaced immediately; one that keeps dying, after a pause. */
@@ -77,10 +93,20 @@ export class Workers {
     return app;
   }
 
-  /** To all of them. */
-  signal(signal: "SIGTERM" | "SIGHUP"): void {
-    if (signal === "SIGTERM") this.#stop();
-    for (const { process } of this.#workers) process.kill(signal);
+  /**
+   * By a message, because systemd signals every process of the service itself, and a second signal would end the calls. One that is
+   * still starting has none.
+   */
+  stop(): void {
+    this.#stop();
+    for (const worker of this.#workers) {
+      if (worker.isReady) this.#tell(worker, { kind: "stop" });
+      else worker.process.kill("SIGTERM");
+    }
+  }
+
+  reload(): void {
+    for (const { process } of this.#workers) process.kill("SIGHUP");
   }
 
   #stop(): void {
@@ -91,12 +117,14 @@ export class Workers {
   }
 
   #spawn(): void {
-    const { command, environment, sources } = this.#options;
+    const { command, environment, sources, count, simulator } = this.#options;
     const child = Bun.spawn([...command], {
       env: {
         ...environment,
         [WORKER_VARIABLE]: this.#name,
         [AHEAD_VARIABLE]: String(aheadOfWall(sources.clock)),
+        [COUNT_VARIABLE]: String(count),
+        ...(simulator && { [SIMULATOR_VARIABLES.url]: simulator.url, [SIMULATOR_VARIABLES.key]: simulator.key }),
       },
       stdin: "ignore",
       stdout: "inherit",
@@ -111,15 +139,22 @@ export class Workers {
       startedMs: sources.clock.nowMs(),
       place: this.#freePlace(),
       instance: undefined,
+      isReady: false,
+      wantsEvents: false,
+      givesEvents: false,
     };
     this.#workers.add(worker);
     child.exited.then((code) => this.#onExit(worker, code));
   }
 
   #hear(worker: Worker, message: FromWorker): void {
-    if (message.kind === "ready") this.#ready(message.app);
+    if (message.kind === "ready") this.#ready(worker, message.app);
     else if (message.kind === "sync") this.#answer(worker, message.sync);
-    else if (message.kind === "metrics-wanted") void this.#collectFor(worker, message.number);
+    else if (message.kind === "events") this.#passOn(worker, message.events);
+    else if (message.kind === "events-wanted") {
+      worker.wantsEvents = message.areWanted;
+      this.#askForEvents();
+    } else if (message.kind === "metrics-wanted") void this.#collectFor(worker, message.number);
     else this.#collector.answered(message.number, String(worker.place), message.families);
   }
 
@@ -142,9 +177,26 @@ export class Workers {
     if (process.exitCode === null) process.send(message);
   }
 
-  #ready(app: StartedApp): void {
+  #ready(worker: Worker, app: StartedApp): void {
+    worker.isReady = true;
     this.#isUp = true;
     this.#first.resolve(app);
+    this.#askForEvents();
+  }
+
+  #askForEvents(): void {
+    for (const worker of this.#workers) {
+      const areWanted = [...this.#workers].some((other) => other !== worker && other.wantsEvents);
+      if (!worker.isReady || worker.givesEvents === areWanted) continue;
+      worker.givesEvents = areWanted;
+      this.#tell(worker, { kind: "events-wanted", areWanted });
+    }
+  }
+
+  #passOn(from: Worker, events: readonly string[]): void {
+    for (const worker of this.#workers)
+      if (worker !== from && worker.wantsEvents) this.#tell(worker, { kind: "events", events });
+    this.#tell(from, { kind: "events-taken" });
   }
 
   #answer(worker: Worker, sync: Extract<FromWorker, { kind: "sync" }>["sync"]): void {
@@ -154,6 +206,7 @@ export class Workers {
 
   #onExit(worker: Worker, code: number): void {
     this.#workers.delete(worker);
+    this.#askForEvents();
     // Its calls are over: what it held of concurrent calls is free, and the ledger says what it has spent.
     if (worker.instance !== undefined) this.#table.markDead(worker.instance);
     if (this.#isUp && !this.#stopping) {
