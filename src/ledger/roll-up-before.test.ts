@@ -100,6 +100,25 @@ describe("sums of hours and days in SQLite lag behind the receipts, which is nev
     });
   }
 
+  test("retention goes on after what it has deleted, instead of looking from the first id again", async () => {
+    const storage = await openMemoryStorage(system.clock);
+    const ids = Array.from({ length: 700 }, (_, index) => `${RECEIPT_PREFIX}${timePrefix(START_MS + index)}${index}`);
+    await insertReceipts(
+      storage,
+      ids.map((id, index) => sampleReceipt({ id, createdAtMs: START_MS + index })),
+    );
+    const after: unknown[] = [];
+    const query = storage.query.bind(storage);
+    storage.query = (text, parameters, ...rest) => {
+      if (text.startsWith("DELETE FROM receipt_rows")) after.push(parameters?.[0]);
+      return query(text, parameters, ...rest);
+    };
+    const clock = { ...system.clock, wallMs: () => START_MS + 3 * DAY_MS };
+    expect(await deleteOldReceipts({ storage, clock, retentionDays: 1 })).toBe(700);
+    expect(after).toEqual(["", ids[499]]);
+    await storage.close();
+  });
+
   test("many receipts are summed up in batches", async () => {
     const storage = await openMemoryStorage(system.clock);
     const receipts = Array.from({ length: 2_500 }, (_, index) =>
