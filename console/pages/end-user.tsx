@@ -43,7 +43,7 @@ function Spending({ id, range, zone }: { id: string; range: Range; zone: string 
               span={[range.fromMs, range.toMs ?? Date.now()]}
               kind="bars"
               height={220}
-              format={money}
+              unit="money"
               summary={`${money(total.cost_nano_usd)} for ${counted(total.calls, "call")}.`}
               series={series.map(({ name, values }, at) => ({ name, values, tone: tones[at] ?? "rest" }))}
             />

@@ -100,6 +100,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "p95",
       title: "p95",
+      room: 900,
       kind: "number",
       sortBy: ({ measured }) => measured?.first_content_ms.p95 ?? null,
       cell: ({ measured }) => known(measured?.first_content_ms.p95 ?? null, duration),
@@ -107,6 +108,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "speed",
       title: "Tokens/s",
+      room: 1100,
       kind: "number",
       sortBy: ({ measured }) => measured?.tokens_per_second ?? null,
       cell: ({ measured }) => known(measured?.tokens_per_second ?? null, decimal),
@@ -114,6 +116,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "credentials",
       title: "Credentials",
+      room: 900,
       cell: (one) => {
         const [healthy, all] = [healthyOf(one), one.credentials.length];
         return <span class={healthy < all ? "failed" : "muted"}>{`${healthy} of ${all} healthy`}</span>;
@@ -122,6 +125,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "models",
       title: "Models",
+      room: 1100,
       kind: "number",
       sortBy: ({ models_served }) => models_served,
       cell: ({ provider, models_served }) => (
