@@ -9,6 +9,7 @@ import { Chart } from "../parts/chart.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { CAP_USD, EndUserLimits, nameOfOwner } from "../parts/end-user-limits.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { Tile } from "../parts/tile.tsx";
@@ -169,6 +170,11 @@ export function OneEndUser() {
   const mayChange = session.value?.role === "admin" && item.data !== undefined && item.data.data.keys.length > 0;
   return (
     <>
+      <p class="crumb">
+        <a href="/end-users">
+          <Icon name="back" size={15} /> End users
+        </a>
+      </p>
       <PageHead title={`End user ${id}`}>
         <RangeChoice range={range} />
         <ZoneChoice zone={zone} />

@@ -75,8 +75,8 @@ describe("console review: costs of nothing are told apart", () => {
     const words = (changes: Partial<typeof call>) => costWords({ ...call, ...changes }).text;
     expect(words({})).toBe("free");
     expect(words({ unpriced: ["input"] as never[] })).toBe("unpriced");
-    expect(words({ cost_nano_usd: 2_000_000, unpriced: ["searches"] as never[] })).toBe("$0.002000 +?");
-    expect(words({ cost_nano_usd: 2_000_000 })).toBe("$0.002000");
+    expect(words({ cost_nano_usd: 2_000_000, unpriced: ["searches"] as never[] })).toBe("$0.00200 +?");
+    expect(words({ cost_nano_usd: 2_000_000 })).toBe("$0.00200");
     const unused = { input: null } as unknown as typeof usage;
     expect(words({ usage: unused, outcome: "upstream_overloaded" })).toBe("–");
     expect(words({ outcome: "upstream_overloaded" })).toBe("$0");

@@ -1,4 +1,4 @@
-import { usd } from "../format/money.ts";
+import { money, usd } from "../format/money.ts";
 import { percent, short, whole } from "../format/numbers.ts";
 import { day, when } from "../format/time.ts";
 import { nameOfKey } from "../state/names.ts";
@@ -8,7 +8,7 @@ import { words } from "./basics.tsx";
 import { Change } from "./change.tsx";
 import { type Column, classOf, DataTable } from "./data-table.tsx";
 
-const shownAs = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 4) : short(value));
+const shownAs = (name: MetricName, value: number): string => (name === "cost" ? money(value) : short(value));
 
 const exactly = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 9) : whole(value));
 
