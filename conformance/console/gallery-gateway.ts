@@ -1,6 +1,6 @@
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
-import { startSeeded } from "./seeded-gateway.ts";
+import { type SeededGateway, startSeeded } from "./seeded-gateway.ts";
 
 export type GalleryData = "empty" | "team" | "million";
 
@@ -10,6 +10,8 @@ export interface GalleryGateway {
   link: string;
   /** What the pages of one thing show; undefined if there is none. */
   call?: string | undefined;
+  /** A call with captured bodies. */
+  captured?: string | undefined;
   key?: string | undefined;
   provider?: string | undefined;
   batch?: string | undefined;
@@ -43,6 +45,30 @@ function keepBusy(clientsUrl: string): () => void {
   };
 }
 
+/** Makes a call with a key that captures bodies, and returns its receipt. */
+async function captureCall({ url, clientsUrl, secret }: SeededGateway): Promise<string> {
+  const asAdmin = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  const key = JSON.stringify({ name: "support desk", project: "shop", capture: true });
+  const made = await fetch(`${url}/api/keys`, { method: "POST", headers: asAdmin, body: key });
+  const { data } = (await made.json()) as { data: { key: string } };
+  const answer = await fetch(`${clientsUrl}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": data.key, "anthropic-version": "2023-06-01", "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "sim/standard",
+      max_tokens: 200,
+      temperature: 0.2,
+      system: "Answer in one sentence.",
+      messages: [{ role: "user", content: "Where is ORDER-4711?" }],
+    }),
+  });
+  await answer.text();
+  const receipt = answer.headers.get("x-trivium-receipt") ?? "";
+  // Bodies are stored after the client has received its response.
+  while (!(await fetch(`${url}/api/receipts/${receipt}/bodies`, { headers: asAdmin })).ok) await Bun.sleep(50);
+  return receipt;
+}
+
 /** A gateway with the data that the pictures show. */
 export async function startGalleryGateway(data: GalleryData, calls: number): Promise<GalleryGateway> {
   if (data === "empty") {
@@ -50,10 +76,11 @@ export async function startGalleryGateway(data: GalleryData, calls: number): Pro
     return { url: gateway.adminUrl, link: gateway.app.consoleUrl, stop: () => gateway.stop() };
   }
   const seeded = await (data === "team" ? startSeeded() : startSeeded(calls));
+  const captured = await captureCall(seeded);
   const rest = keepBusy(seeded.clientsUrl);
   const stop = () => {
     rest();
     return seeded.stop();
   };
-  return { ...seeded, call: seeded.retried, key: seeded.key, provider: "anthropic", stop };
+  return { ...seeded, call: seeded.retried, captured, key: seeded.key, provider: "anthropic", stop };
 }

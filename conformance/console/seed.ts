@@ -9,8 +9,8 @@ import { rollUpBefore } from "../../src/ledger/roll-up-before.ts";
 import { insertReceipts } from "../../src/storage/receipts/receipts.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const AT_ONCE = 500;
 
 /** Deterministic random numbers. */
@@ -66,6 +66,9 @@ const CUSTOMERS = 40;
 
 const DAYS = 60;
 
+/** One provider has been slow for some hours. */
+const SLOW = { provider: "gemini", hours: 5, times: 4 };
+
 /** Two months of receipts of a team, a day at a time, so that the month has one before it to compare with. */
 function* seedDays(keys: readonly SeedKey[], nowMs: number, count: number): Generator<Receipt[]> {
   const roll = dice(15);
@@ -80,7 +83,7 @@ function* seedDays(keys: readonly SeedKey[], nowMs: number, count: number): Gene
     while (receipts.length < (count * (weights[day] ?? 0)) / all) {
       const createdAtMs = Math.floor(end - roll() * DAY_MS);
       if (roll() > byHour(createdAtMs)) continue;
-      receipts.push(receiptOf({ createdAtMs, at: at++, roll, keys, prices }));
+      receipts.push(receiptOf({ createdAtMs, at: at++, roll, keys, prices, agoMs: nowMs - createdAtMs }));
     }
     yield receipts.sort((one, other) => one.createdAtMs - other.createdAtMs);
   }
@@ -94,13 +97,14 @@ const SAID: Readonly<Record<string, string>> = {
 
 interface Making {
   createdAtMs: number;
+  agoMs: number;
   at: number;
   roll: () => number;
   keys: readonly SeedKey[];
   prices: ReadonlyMap<string, Pick<BuiltInModel, "pricings" | "upstreamModel">>;
 }
 
-function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
+function receiptOf({ createdAtMs, agoMs, at, roll, keys, prices }: Making): Receipt {
   const source = chosen(SOURCES, roll());
   const key = chosen(keys, roll());
   const clientDialect = chosen(
@@ -124,7 +128,8 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
         output: Math.round(30 + roll() ** 2 * 900),
         ...(roll() < 0.2 ? { reasoning: Math.round(100 + roll() * 700) } : {}),
       };
-  const firstContentMs = Math.round(source.firstMs * (0.7 + roll() ** 4 * 4));
+  const slow = source.provider === SLOW.provider && agoMs < SLOW.hours * HOUR_MS ? SLOW.times : 1;
+  const firstContentMs = Math.round(source.firstMs * slow * (0.7 + roll() ** 4 * 4));
   const tookMs = isFailed
     ? 0
     : firstContentMs + Math.round(((usage.output ?? 0) + (usage.reasoning ?? 0)) * (7 + roll() * 4));

@@ -48,7 +48,7 @@ export async function startSeeded(calls = CALLS): Promise<SeededGateway> {
       capture: { max_media_kb: 256 },
       guards: [
         { name: "secrets", use: "secrets", action: "redact", for: { projects: ["platform"] } },
-        { name: "personal data", use: "pii", on: ["request"], action: "observe", for: { projects: ["platform"] } },
+        { name: "personal-data", use: "pii", on: ["request"], action: "observe", for: { projects: ["platform"] } },
       ],
       exports: [{ name: "receipts", to: "file:./exports", format: "jsonl", every: "1d" }],
       alerts: {
