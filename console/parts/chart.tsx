@@ -48,6 +48,16 @@ export function stacked(series: readonly Series[]): number[][] {
   return sums;
 }
 
+/** The tops that axes have, times a power of ten. Each has a label. */
+const TOPS = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+
+/** Where an axis ends whose largest value is this. */
+export function topOf(most: number): number {
+  if (!(most > 0)) return 1;
+  const unit = 10 ** Math.floor(Math.log10(most));
+  return (TOPS.find((top) => top * unit >= most) ?? 10) * unit;
+}
+
 type Spanned = Pick<ChartProps, "times" | "everyMs" | "kind" | "span">;
 
 /** The time span of the axis, in milliseconds: the requested range, extended to whole bars. */
@@ -119,7 +129,7 @@ function optionsOf(
           return [from / 1_000, to / 1_000];
         },
       },
-      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.12 : 1] },
+      y: { range: (_plot, _min, max) => [0, topOf(max)] },
     },
     axes: [
       {

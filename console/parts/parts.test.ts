@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mayMatch } from "../pages/calls.tsx";
 import { costWords } from "../state/call-cost.ts";
 import { volumeOf } from "./call-volume.tsx";
-import { spanShown, stacked } from "./chart.tsx";
+import { spanShown, stacked, topOf } from "./chart.tsx";
 import { correctionOf } from "./cost-sheet.tsx";
 import { failureSentence } from "./waterfall.tsx";
 
@@ -109,6 +109,17 @@ describe("charts", () => {
     expect(volume.calls).toEqual([0, 5, 0]);
     expect(volume.failures).toEqual([0, 1, 0]);
   });
+});
+
+describe("the top of an axis", () => {
+  test.each([
+    [0, 1],
+    [1, 1],
+    [73, 80],
+    [1_001, 1_500],
+    [0.9, 1],
+    [2_410_000_000, 2_500_000_000],
+  ])("for %p is %p, which has a label", (most, top) => expect(topOf(most)).toBeCloseTo(top));
 });
 
 describe("the time span of a chart", () => {
