@@ -73,7 +73,7 @@ const columns = (onCancel: ((item: BatchItem) => void) | undefined): Column<Batc
       </span>
     ),
   },
-  { id: "details", title: "Details", room: 900, cell: Details },
+  { id: "details", title: "Details", room: 1100, cell: Details },
   {
     id: "acts",
     title: "Actions",

@@ -68,6 +68,7 @@ const keyColumns = (id: string): Column<ByKey>[] => [
     id: "last",
     title: "Last used",
     muted: true,
+    room: 900,
     cell: ({ last_used_at: last }) => <span title={full(last)}>{ago(last)}</span>,
   },
   {
@@ -77,7 +78,7 @@ const keyColumns = (id: string): Column<ByKey>[] => [
     cell: ({ key, requests }) =>
       mayReadCalls() ? <a href={callsWith({ key, end_user: id }, "24h")}>{whole(requests)}</a> : whole(requests),
   },
-  { id: "tokens", title: "Tokens today", kind: "number", cell: ({ tokens }) => short(tokens) },
+  { id: "tokens", title: "Tokens today", kind: "number", room: 900, cell: ({ tokens }) => short(tokens) },
   { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
   { id: "month", title: "This month", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.month) },
   { id: "day", title: "Today", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.day), onPhone: "lead" },

@@ -81,7 +81,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
         ...sortable(({ values }) => values[name]),
         cell: ({ values }) => <span title={exactly(name, values[name])}>{shownAs(name, values[name])}</span>,
         onPhone: name === "cost" || name === "calls" ? "line" : "hidden",
-        ...(name === "cached" || name === "input" ? { room: 900 } : {}),
+        ...(name === "cached" || name === "input" ? { room: 1100 } : name === "output" ? { room: 900 } : {}),
       }),
     ),
     ...(before === undefined
@@ -91,6 +91,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
             id: "change",
             title: "Change",
             kind: "number",
+            room: 900,
             cell: (row) => (
               <Change
                 now={row.values[metric]}
