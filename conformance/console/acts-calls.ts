@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { wavHead } from "../../src/wire/wav-head.ts";
@@ -145,11 +144,6 @@ export function actAtCalls(visit: () => Visit): void {
       }
       expect(await page.locator("main img").count()).toBe(0);
       expect(await watched.accessibility()).toEqual([]);
-      if (process.env["TRIVIUM_SCREENSHOTS"]) {
-        await page.getByRole("button", { name: "Request diff" }).click();
-        const path = join(process.env["TRIVIUM_SCREENSHOTS"], "bodies.png");
-        await page.locator(".bodies").screenshot({ path, animations: "disabled" });
-      }
       await watched.visit("/audit");
       await page.locator(".acts-list").getByText("read the captured bodies of the call").first().waitFor();
     });

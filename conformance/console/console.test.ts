@@ -6,6 +6,7 @@ import { actOnKeys } from "./acts-keys.ts";
 import { actAtSupply } from "./acts-supply.ts";
 import { actAtWatch } from "./acts-watch.ts";
 import { findBrowser } from "./browser.ts";
+import { countClicks } from "./tasks.ts";
 import { startVisit, type Visit } from "./visit.ts";
 import { walkThroughPages } from "./walk.ts";
 import { walkOnPhoneAndByKeyboard } from "./walk-phone.ts";
@@ -35,5 +36,6 @@ describe.skipIf(!found)("the console", () => {
   actAtCalls(visit);
   actAtSupply(visit);
   actAtWatch(visit);
+  countClicks(visit);
   walkOnPhoneAndByKeyboard(visit);
 });

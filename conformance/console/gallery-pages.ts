@@ -13,6 +13,15 @@ export const GALLERY_PAGES: readonly GalleryPage[] = [
   { name: "overview", path: "/?range=24h" },
   { name: "calls", path: "/calls?range=24h" },
   { name: "call", path: ({ call }) => (call === undefined ? undefined : `/calls/${call}`) },
+  {
+    name: "bodies",
+    path: ({ captured }) => (captured === undefined ? undefined : `/calls/${captured}`),
+    act: async (page) => {
+      await page.getByRole("button", { name: "Show bodies" }).click();
+      await page.locator(".paths li").first().waitFor();
+      await page.locator(".bodies").scrollIntoViewIfNeeded();
+    },
+  },
   { name: "in-flight", path: "/in-flight" },
   { name: "live", path: "/live" },
   { name: "refused", path: "/refused?range=24h" },

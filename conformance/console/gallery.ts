@@ -4,7 +4,7 @@
  *
  * Options: --out FOLDER (default docs/images/console), --pages a,b (default: all), --data empty,team,million (default: all),
  * --widths 1440,1024,390, --schemes light,dark, --calls N of the large ledger (default 1000000), --png instead of WebP. A run of all
- * pages also makes a contact sheet.
+ * pages also makes a contact sheet. The times are those from the address to the data, in a page that is loaded anew.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -43,10 +43,14 @@ async function shoot(browser: Browser, data: GalleryData): Promise<void> {
     for (const { name, path, act } of pages) {
       const address = typeof path === "string" ? path : path(gateway);
       if (address === undefined) continue;
+      const took: number[] = [];
       for (const width of widths) {
         await page.setViewportSize({ width, height: HEIGHTS[width] ?? 900 });
+        const began = performance.now();
         await page.goto(gateway.url + address);
         await page.waitForSelector("h1");
+        await page.waitForSelector("main .waiting", { state: "detached" });
+        took.push(performance.now() - began);
         await page.waitForLoadState("networkidle").catch(() => {});
         await act?.(page).catch(() => {});
         for (const colorScheme of schemes) {
@@ -58,7 +62,7 @@ async function shoot(browser: Browser, data: GalleryData): Promise<void> {
           else await Bun.write(`${file}.webp`, await toWebp(plain, png));
         }
       }
-      console.log(`${data}: ${name}`);
+      console.log(`${data}: ${name}, shown after ${Math.round(Math.min(...took))} ms`);
     }
     await context.close();
     await plain.close();

@@ -5,11 +5,12 @@ import { builtInModels } from "../../src/catalogue/built-in-models.ts";
 import { keptPrices } from "../../src/catalogue/kept-prices.ts";
 import type { BuiltInModel } from "../../src/catalogue/model.ts";
 import { priceCall } from "../../src/catalogue/price-call.ts";
+import { rollUpBefore } from "../../src/ledger/roll-up-before.ts";
 import { insertReceipts } from "../../src/storage/receipts/receipts.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const AT_ONCE = 500;
 
 /** Deterministic random numbers. */
@@ -55,27 +56,37 @@ function chosen<Item extends { share: number }>(items: readonly Item[], roll: nu
   );
 }
 
-/** More traffic by day than by night, and little at weekends. */
-function busy(ms: number): number {
-  const date = new Date(ms);
-  const hours = 0.25 + 0.75 * Math.max(0, Math.sin(((date.getUTCHours() - 5) / 14) * Math.PI));
-  return hours * (date.getUTCDay() % 6 === 0 ? 0.35 : 1);
-}
+/** More traffic by day than by night. */
+const byHour = (ms: number): number =>
+  0.25 + 0.75 * Math.max(0, Math.sin(((new Date(ms).getUTCHours() - 5) / 14) * Math.PI));
 
-/** Thirty days of receipts of a team with four keys. */
-export function seedReceipts(keys: readonly SeedKey[], nowMs: number, count = 9_000): Receipt[] {
+const workday = (ms: number): number => (new Date(ms).getUTCDay() % 6 === 0 ? 0.35 : 1);
+
+const CUSTOMERS = 40;
+
+const DAYS = 60;
+
+/** One provider has been slow for some hours. */
+const SLOW = { provider: "gemini", hours: 5, times: 4 };
+
+/** Two months of receipts of a team, a day at a time, so that the month has one before it to compare with. */
+function* seedDays(keys: readonly SeedKey[], nowMs: number, count: number): Generator<Receipt[]> {
   const roll = dice(15);
   const prices = new Map(builtInModels.map((model) => [model.id, model]));
-  const receipts: Receipt[] = [];
-  while (receipts.length < count) {
-    // More calls in the last day, so that short ranges are not empty.
-    const isRecent = roll() < 0.08;
-    const agoMs = isRecent ? roll() ** 1.3 * DAY_MS : roll() * 30 * DAY_MS;
-    const createdAtMs = Math.floor(nowMs - 2_000 - agoMs);
-    if (!isRecent && roll() > busy(createdAtMs)) continue;
-    receipts.push(receiptOf({ createdAtMs, at: receipts.length, roll, keys, prices }));
+  const ends = Array.from({ length: DAYS }, (_, at) => nowMs - 2_000 - (DAYS - 1 - at) * DAY_MS);
+  // The team grows, and works less at weekends.
+  const weights = ends.map((ms, at) => (0.6 + (0.4 * at) / DAYS) * workday(ms - DAY_MS / 2));
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  let at = 0;
+  for (const [day, end] of ends.entries()) {
+    const receipts: Receipt[] = [];
+    while (receipts.length < (count * (weights[day] ?? 0)) / all) {
+      const createdAtMs = Math.floor(end - roll() * DAY_MS);
+      if (roll() > byHour(createdAtMs)) continue;
+      receipts.push(receiptOf({ createdAtMs, at: at++, roll, keys, prices, agoMs: nowMs - createdAtMs }));
+    }
+    yield receipts.sort((one, other) => one.createdAtMs - other.createdAtMs);
   }
-  return receipts.sort((one, other) => one.createdAtMs - other.createdAtMs);
 }
 
 /** What clients of failed calls received. */
@@ -86,13 +97,14 @@ const SAID: Readonly<Record<string, string>> = {
 
 interface Making {
   createdAtMs: number;
+  agoMs: number;
   at: number;
   roll: () => number;
   keys: readonly SeedKey[];
   prices: ReadonlyMap<string, Pick<BuiltInModel, "pricings" | "upstreamModel">>;
 }
 
-function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
+function receiptOf({ createdAtMs, agoMs, at, roll, keys, prices }: Making): Receipt {
   const source = chosen(SOURCES, roll());
   const key = chosen(keys, roll());
   const clientDialect = chosen(
@@ -116,7 +128,8 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
         output: Math.round(30 + roll() ** 2 * 900),
         ...(roll() < 0.2 ? { reasoning: Math.round(100 + roll() * 700) } : {}),
       };
-  const firstContentMs = Math.round(source.firstMs * (0.7 + roll() ** 4 * 4));
+  const slow = source.provider === SLOW.provider && agoMs < SLOW.hours * HOUR_MS ? SLOW.times : 1;
+  const firstContentMs = Math.round(source.firstMs * slow * (0.7 + roll() ** 4 * 4));
   const tookMs = isFailed
     ? 0
     : firstContentMs + Math.round(((usage.output ?? 0) + (usage.reasoning ?? 0)) * (7 + roll() * 4));
@@ -195,11 +208,31 @@ function receiptOf({ createdAtMs, at, roll, keys, prices }: Making): Receipt {
     ...(isFailed ? { error: { message: SAID[outcome] ?? "" } } : stream ? { firstContentMs: beforeMs } : {}),
     totalMs: beforeMs + streamMs + clientMs,
     timing,
+    // Few customers make most calls.
+    ...(key.project === "shop" && roll() < 0.7
+      ? { endUser: `customer-${1 + Math.floor(roll() ** 2.5 * CUSTOMERS)}` }
+      : {}),
     requestId: `req_${timePrefix(createdAtMs)}${String(at).padStart(10, "0")}`,
     instance: "instance_seed",
   };
 }
 
-export async function seed(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
-  for (let at = 0; at < receipts.length; at += AT_ONCE) await insertReceipts(storage, receipts.slice(at, at + AT_ONCE));
+/** Stores two months of calls, and returns one that was answered by its second offer. */
+export async function seedCalls(storage: Storage, keys: readonly SeedKey[], count: number): Promise<string> {
+  const nowMs = Date.now();
+  let retried = "";
+  for (const receipts of seedDays(keys, nowMs, count)) {
+    retried = receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? retried;
+    for (let at = 0; at < receipts.length; at += AT_ONCE)
+      await insertReceipts(storage, receipts.slice(at, at + AT_ONCE));
+  }
+  await storage.query(
+    `UPDATE api_keys SET last_used_at_ms =
+      COALESCE((SELECT MAX(created_at_ms) FROM receipts WHERE receipts.key_id = api_keys.id), last_used_at_ms)`,
+  );
+  // As if they had been there before their calls.
+  for (const table of ["api_keys", "projects"])
+    await storage.query(`UPDATE ${table} SET created_at_ms = created_at_ms - ${(DAYS + 3) * DAY_MS}`);
+  await rollUpBefore(storage, nowMs);
+  return retried;
 }

@@ -3,10 +3,11 @@ import { createOperator } from "../../src/access/operators.ts";
 import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
-import { seed, seedReceipts } from "./seed.ts";
+import { seedCalls } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 import { seedBatches } from "./seed-batches.ts";
 import { limitSeededKeys, seedKeys } from "./seed-keys.ts";
+import { seedObjects } from "./seed-objects.ts";
 import { seedSupply } from "./seed-supply.ts";
 import { seedWatch } from "./seed-watch.ts";
 
@@ -36,13 +37,20 @@ export const HOSTILE = `<img src=x onerror="alert('stored')">`;
 
 const provider = (kind: string) => ({ kind, api_key: "not-a-key", base_url: "http://127.0.0.1:9/" });
 
-/** Starts a gateway with a month of a team's data. */
-export async function startSeeded(): Promise<SeededGateway> {
+const CALLS = 12_000;
+
+/** Starts a gateway with two months of a team's data. */
+export async function startSeeded(calls = CALLS): Promise<SeededGateway> {
   const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("thank you") });
   const gateway = await startTestGateway({
     config: {
       simulator: true,
       capture: { max_media_kb: 256 },
+      guards: [
+        { name: "secrets", use: "secrets", action: "redact", for: { projects: ["platform"] } },
+        { name: "personal-data", use: "pii", on: ["request"], action: "observe", for: { projects: ["platform"] } },
+      ],
+      exports: [{ name: "receipts", to: "file:./exports", format: "jsonl", every: "1d" }],
       alerts: {
         webhooks: [
           { name: "chat", url: `http://127.0.0.1:${receiver.port}/services/a-token`, secret: "a-secret-of-the-chat" },
@@ -89,9 +97,9 @@ export async function startSeeded(): Promise<SeededGateway> {
   await seedWatch({ clientsUrl: gateway.url, key: shop, send, revoke, hostile: HOSTILE });
   await seedSupply({ clientsUrl: gateway.url, key: shop, send });
   const company = await seedKeys({ adminUrl, adminSecret });
-  const receipts = seedReceipts([...made, ...company], Date.now());
+  await seedObjects({ clientsUrl: gateway.url, key: shop });
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
-  await seed(storage, receipts);
+  const retried = await seedCalls(storage, [...made, ...company], calls);
   await seedAlerts(storage, HOSTILE, Date.now());
   await limitSeededKeys({ adminUrl, adminSecret }, company);
   const operator = { name: "shop's own", role: "project", project: "shop" } as const;
@@ -103,7 +111,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     secret: adminSecret,
     projectSecret,
     link: gateway.app.consoleUrl,
-    retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
+    retried,
     batch,
     key: made[0]?.id ?? "",
     shopKey: shop,

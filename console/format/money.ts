@@ -12,13 +12,11 @@ export function usd(nano: number, decimals: number): string {
   return `${sign}$${whole.toLocaleString("en-US")}${decimals === 0 ? "" : `.${fraction}`}`;
 }
 
-/** Uses more decimals for smaller amounts. */
+/** Three significant digits below one dollar, cents above, and whole dollars above a thousand. */
 export function money(nano: number): string {
   const size = Math.abs(nano);
   if (size === 0) return "$0";
   if (size >= 1_000 * NANO) return usd(nano, 0);
   if (size >= NANO) return usd(nano, 2);
-  if (size >= NANO / 10) return usd(nano, 3);
-  if (size >= NANO / 100) return usd(nano, 4);
-  return usd(nano, 6) === "$0.000000" ? usd(nano, 9) : usd(nano, 6);
+  return usd(nano, Math.min(9, 11 - Math.floor(Math.log10(size))));
 }

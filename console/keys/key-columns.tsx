@@ -67,6 +67,7 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
   {
     id: "budget",
     title: "Budget used",
+    room: 900,
     kind: "number",
     cell: ({ key }) => {
       const budget = tightest(key);
@@ -82,6 +83,7 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
   {
     id: "project",
     title: "Project",
+    room: 900,
     cell: ({ key: { project } }) => (
       <a class="cut" href={`/projects/${encodeURIComponent(project)}`} title={nameOfProject(project)}>
         {nameOfProject(project)}
@@ -92,6 +94,7 @@ export const keyColumns = ({ seesCalls, nameOfProject, onAct }: Options): Column
   {
     id: "limits",
     title: "Rate limits",
+    room: 1100,
     muted: true,
     onPhone: "hidden",
     cell: ({ key }) => {

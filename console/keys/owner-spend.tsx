@@ -260,7 +260,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
                   times={spent.times}
                   everyMs={everyMs}
                   series={[{ name: "Spend", values: spent.series[0]?.values ?? [], tone: "one" }]}
-                  format={money}
+                  unit="money"
                   summary={`${money(total.cost_nano_usd)} in all.`}
                   height={180}
                 />
@@ -273,7 +273,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
                     { name: "Answered", values: good, tone: "one" },
                     { name: "Failed", values: failed, tone: "bad" },
                   ]}
-                  format={short}
+                  unit="count"
                   summary={`${whole(total.calls)} calls, ${whole(total.failures)} failed.`}
                   height={180}
                 />

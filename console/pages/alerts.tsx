@@ -92,6 +92,7 @@ const webhookColumns = (test: ((name: string) => void) | undefined, busy: boolea
   {
     id: "events",
     title: "Events",
+    room: 900,
     cell: ({ events }) => <span title={events?.join(", ")}>{events === null ? "all" : events.join(", ")}</span>,
   },
   { id: "signed", title: "Signed", cell: ({ signed }) => (signed ? "yes" : <State kind="warn">no</State>) },
@@ -193,7 +194,7 @@ function History({ alerts, webhooks, reload }: HistoryProps) {
               {mayDeliver && webhooks.includes(delivery.webhook) && (
                 <button
                   type="button"
-                  class="small"
+                  class={delivery.state === "delivered" ? "quiet small" : "small"}
                   disabled={busy}
                   onClick={() => run(id, delivery.webhook)}
                   aria-label={`${againText(delivery)}: ${type}, ${full(at)}, to ${delivery.webhook}`}

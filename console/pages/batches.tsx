@@ -8,7 +8,7 @@ import { BatchProgress, BatchState, isOpen } from "../parts/batch-progress.tsx";
 import { CancelBatch } from "../parts/cancel-batch.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { ownerColumns } from "../parts/owner-columns.tsx";
+import { ownerColumn } from "../parts/owner-column.tsx";
 import { OwnerFilter, ownerFilter } from "../parts/owner-filter.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { TwoLines } from "../parts/two-lines.tsx";
@@ -26,7 +26,7 @@ function Details({ errors: [error], deadline_at, ended_at }: BatchItem) {
   if (error !== undefined) {
     const message = `${error.line === null ? "" : `Line ${error.line}: `}${error.message}`;
     return (
-      <span class="failed" title={message}>
+      <span class="failed cut" title={message}>
         {message}
       </span>
     );
@@ -46,31 +46,34 @@ const columns = (onCancel: ((item: BatchItem) => void) | undefined): Column<Batc
   {
     id: "batch",
     title: "Batch",
-    cell: ({ id, name }) => (
-      <TwoLines of={<a href={`/batches/${id}`}>{name ?? id}</a>} below={name === null ? "" : id} title={name ?? id} />
+    cell: ({ id, name, created_at }) => (
+      <TwoLines
+        of={<a href={`/batches/${id}`}>{name ?? id}</a>}
+        below={`${name === null ? "" : `${id}, `}created ${ago(created_at)}`}
+        title={`${name ?? id}, created ${full(created_at)}`}
+      />
     ),
   },
   { id: "state", title: "Status", onPhone: "lead", cell: ({ state }) => <BatchState state={state} /> },
-  {
-    id: "created",
-    title: "Created",
-    cell: ({ created_at }) => <span title={full(created_at)}>{ago(created_at)}</span>,
-  },
-  ...ownerColumns<BatchItem>("/batches"),
+  ownerColumn<BatchItem>("/batches"),
   {
     id: "progress",
     title: "Requests",
     kind: "number",
     cell: ({ progress }) => <BatchProgress progress={progress} />,
   },
-  { id: "cost", title: "Cost so far", kind: "number", cell: ({ cost_nano_usd }) => money(cost_nano_usd) },
   {
-    id: "held",
-    title: "Reserved",
+    id: "cost",
+    title: "Cost so far",
     kind: "number",
-    cell: ({ held_nano_usd }) => (held_nano_usd === 0 ? "–" : money(held_nano_usd)),
+    cell: ({ cost_nano_usd, held_nano_usd }) => (
+      <span class="two-lines">
+        {money(cost_nano_usd)}
+        {held_nano_usd > 0 && <small>{money(held_nano_usd)} reserved</small>}
+      </span>
+    ),
   },
-  { id: "details", title: "Details", cell: Details },
+  { id: "details", title: "Details", room: 1100, cell: Details },
   {
     id: "acts",
     title: "Actions",

@@ -12,7 +12,7 @@ export const Caches = () => (
       columns: [
         { name: "Model", cell: (item) => item.model ?? "–" },
         { name: "Provider", cell: (item) => item.providers.join(", ") || "–" },
-        { name: "Tokens", isNumber: true, cell: (item) => known(item.tokens) },
+        { name: "Tokens", isNumber: true, room: 900, cell: (item) => known(item.tokens) },
         { name: "Storage so far", isNumber: true, cell: (item) => known(item.cost_usd, (cost) => money(cost * 1e9)) },
       ],
       effect: "Its provider deletes it, its storage is billed, and requests that name it will fail.",

@@ -15,6 +15,8 @@ import { Icon } from "../parts/icon.tsx";
 import { useData } from "../parts/use-data.ts";
 import { Waterfall } from "../parts/waterfall.tsx";
 import { callSpeed } from "../state/call-speed.ts";
+import { modelPath } from "../state/catalogue-lists.ts";
+import { endUserAddress } from "../state/end-users.ts";
 import { backToList, listAddress } from "../state/list-place.ts";
 import { nameOfKey } from "../state/names.ts";
 import { place } from "../state/router.ts";
@@ -26,21 +28,21 @@ function Facts({ call }: { call: ReceiptDetail }) {
       <h2 id="request-facts">Request</h2>
       <dl class="facts">
         <Fact name="Model">
-          <a href={callsWith({ model: call.model })}>{call.model}</a>
+          <a href={modelPath(call.model)}>{call.model}</a>
         </Fact>
         <Fact name="Provider">
-          {call.provider || "–"}
+          {call.provider === "" ? "–" : <a href={`/providers/${encodeURIComponent(call.provider)}`}>{call.provider}</a>}
           {call.upstream_model !== "" && <span class="muted"> {call.upstream_model}</span>}
         </Fact>
         <Fact name="Key">
-          <a href={callsWith({ key: call.key })}>{nameOfKey(call.key)}</a>
+          <a href={`/keys/${encodeURIComponent(call.key)}`}>{nameOfKey(call.key)}</a>
         </Fact>
         <Fact name="Project">
-          <a href={callsWith({ project: call.project })}>{call.project}</a>
+          <a href={`/projects/${encodeURIComponent(call.project)}`}>{call.project}</a>
         </Fact>
         {call.end_user !== null && (
           <Fact name="End user">
-            <a href={callsWith({ end_user: call.end_user })}>{call.end_user}</a>
+            <a href={endUserAddress(call.end_user)}>{call.end_user}</a>
           </Fact>
         )}
         {call.tags.length > 0 && (

@@ -9,6 +9,7 @@ import { Chart } from "../parts/chart.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { CAP_USD, EndUserLimits, nameOfOwner } from "../parts/end-user-limits.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { Tile } from "../parts/tile.tsx";
@@ -43,7 +44,7 @@ function Spending({ id, range, zone }: { id: string; range: Range; zone: string 
               span={[range.fromMs, range.toMs ?? Date.now()]}
               kind="bars"
               height={220}
-              format={money}
+              unit="money"
               summary={`${money(total.cost_nano_usd)} for ${counted(total.calls, "call")}.`}
               series={series.map(({ name, values }, at) => ({ name, values, tone: tones[at] ?? "rest" }))}
             />
@@ -67,6 +68,7 @@ const keyColumns = (id: string): Column<ByKey>[] => [
     id: "last",
     title: "Last used",
     muted: true,
+    room: 900,
     cell: ({ last_used_at: last }) => <span title={full(last)}>{ago(last)}</span>,
   },
   {
@@ -76,7 +78,7 @@ const keyColumns = (id: string): Column<ByKey>[] => [
     cell: ({ key, requests }) =>
       mayReadCalls() ? <a href={callsWith({ key, end_user: id }, "24h")}>{whole(requests)}</a> : whole(requests),
   },
-  { id: "tokens", title: "Tokens today", kind: "number", cell: ({ tokens }) => short(tokens) },
+  { id: "tokens", title: "Tokens today", kind: "number", room: 900, cell: ({ tokens }) => short(tokens) },
   { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
   { id: "month", title: "This month", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.month) },
   { id: "day", title: "Today", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.day), onPhone: "lead" },
@@ -169,6 +171,11 @@ export function OneEndUser() {
   const mayChange = session.value?.role === "admin" && item.data !== undefined && item.data.data.keys.length > 0;
   return (
     <>
+      <p class="crumb">
+        <a href="/end-users">
+          <Icon name="back" size={15} /> End users
+        </a>
+      </p>
       <PageHead title={`End user ${id}`}>
         <RangeChoice range={range} />
         <ZoneChoice zone={zone} />

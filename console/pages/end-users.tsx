@@ -34,7 +34,7 @@ const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser
     onPhone: "lead",
   },
   { id: "month", title: "This month", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.month) },
-  { id: "total", title: "Total", kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
+  { id: "total", title: "Total", room: 900, kind: "number", cell: ({ spent_nano_usd: spent }) => money(spent.total) },
   { id: "requests", title: "Calls today", kind: "number", cell: ({ requests }) => whole(requests) },
   {
     id: "limits",
@@ -47,12 +47,14 @@ const columnsOf = (onCap: ((item: EndUser) => void) | undefined): Column<EndUser
   {
     id: "last",
     title: "Last used",
+    room: 900,
     muted: true,
     cell: ({ last_used_at: last }) => (last === null ? "never" : <span title={full(last)}>{ago(last)}</span>),
   },
   {
     id: "keys",
     title: "Keys",
+    room: 1100,
     muted: true,
     cell: ({ keys }) => {
       const names = keys.map(({ key }) => nameOfKey(key)).join(", ");

@@ -10,9 +10,9 @@ export const Files = () => (
       title: "Files",
       columns: [
         { name: "Size", isNumber: true, cell: (item) => bytes(item.bytes) },
-        { name: "Type", cell: (item) => item.type ?? "–" },
+        { name: "Type", room: 1100, cell: (item) => item.type ?? "–" },
         { name: "Purpose", cell: (item) => item.purpose ?? "–" },
-        { name: "Copies at", cell: (item) => item.providers.join(", ") || "–" },
+        { name: "Copies at", room: 900, cell: (item) => item.providers.join(", ") || "–" },
       ],
       effect: "Requests that name it will fail. This cannot be undone.",
       about: "Files that clients upload, and the results of batches, are listed here. Operators cannot read them.",

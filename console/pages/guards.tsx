@@ -11,7 +11,7 @@ const EXAMPLE = `guards:
   - name: secrets
     use: secrets
     action: redact
-  - name: personal data
+  - name: personal-data
     use: pii
     on: [request]
     action: observe

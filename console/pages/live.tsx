@@ -78,8 +78,8 @@ const columnsOf = ({ nowMs, hasInstances, onEnd }: Shown): Column<SessionItem>[]
     ),
   },
   { id: "key", title: "Key", cell: ({ key }) => <ToCalls filter={{ key }}>{nameOfKey(key)}</ToCalls> },
-  { id: "project", title: "Project", cell: ({ project }) => project },
-  { id: "protocol", title: "Protocol", cell: ({ protocol }) => protocol },
+  { id: "project", title: "Project", room: 900, cell: ({ project }) => project },
+  { id: "protocol", title: "Protocol", room: 900, cell: ({ protocol }) => protocol },
   {
     id: "age",
     title: "Open for",

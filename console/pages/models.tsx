@@ -72,6 +72,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
   {
     id: "cached",
     title: "Cached",
+    room: 900,
     kind: "number",
     onPhone: "hidden",
     sortBy: (model) => priceOf(model, "cached"),
@@ -102,6 +103,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
   {
     id: "speed",
     title: "Tokens/s",
+    room: 900,
     kind: "number",
     onPhone: "hidden",
     sortBy: ({ measured }) => measured?.tokens_per_second ?? null,
@@ -117,6 +119,7 @@ const COLUMNS: Column<CatalogueModel>[] = [
   {
     id: "limit",
     title: "Output limit",
+    room: 1100,
     kind: "number",
     onPhone: "hidden",
     sortBy: ({ max_output_tokens }) => max_output_tokens,

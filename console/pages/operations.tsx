@@ -101,6 +101,7 @@ const columns = (onCancel: ((item: OperationItem) => void) | undefined): Column<
   {
     id: "started",
     title: "Started",
+    room: 900,
     cell: ({ created_at }) => <span title={full(created_at)}>{ago(created_at)}</span>,
   },
   { id: "key", title: "Key", cell: ({ key }) => <a href={`/keys/${encodeURIComponent(key)}`}>{nameOfKey(key)}</a> },
@@ -111,7 +112,7 @@ const columns = (onCancel: ((item: OperationItem) => void) | undefined): Column<
     kind: "number",
     cell: ({ expected_cost_nano_usd }) => known(expected_cost_nano_usd, money),
   },
-  { id: "details", title: "Details", cell: Details },
+  { id: "details", title: "Details", room: 900, cell: Details },
   {
     id: "acts",
     title: "Actions",

@@ -153,7 +153,7 @@ function Charts({ name, history }: { name: string; history: ProviderHistory }) {
         title="First content"
         kind="lines"
         height={200}
-        format={duration}
+        unit="time"
         summary="The median and the 95th percentile of the time to the first content of its attempts."
         series={[
           { name: "p50", values: of(({ first_content_ms }) => first_content_ms.p50), tone: "one" },
@@ -165,7 +165,7 @@ function Charts({ name, history }: { name: string; history: ProviderHistory }) {
         title="Attempts"
         kind="bars"
         height={112}
-        format={short}
+        unit="count"
         summary="Attempts that it answered and that failed. Drag over a part to see its calls."
         series={[
           { name: "answered", values: of(({ calls, failures }) => calls - failures), tone: "one" },

@@ -9,6 +9,7 @@ import { type Column, DataTable } from "../parts/data-table.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { TestButton, TestedProvider, useProviderTests } from "../parts/provider-test.tsx";
+import { Said } from "../parts/said.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { currentWindow, WindowChoice } from "../parts/window-choice.tsx";
 import { listenTo } from "../state/events.ts";
@@ -55,7 +56,9 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
           <span class="muted">none</span>
         ) : (
           <span class="two-lines" title={last_error.text}>
-            <span class="cut">{last_error.text || words(last_error.kind)}</span>
+            <span class="cut">
+              <Said text={last_error.text || words(last_error.kind)} />
+            </span>
             <small title={full(last_error.at)}>
               {last_error.status ?? words(last_error.kind)}, {ago(last_error.at)}
             </small>
@@ -100,6 +103,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "p95",
       title: "p95",
+      room: 900,
       kind: "number",
       sortBy: ({ measured }) => measured?.first_content_ms.p95 ?? null,
       cell: ({ measured }) => known(measured?.first_content_ms.p95 ?? null, duration),
@@ -107,6 +111,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "speed",
       title: "Tokens/s",
+      room: 1100,
       kind: "number",
       sortBy: ({ measured }) => measured?.tokens_per_second ?? null,
       cell: ({ measured }) => known(measured?.tokens_per_second ?? null, decimal),
@@ -114,6 +119,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "credentials",
       title: "Credentials",
+      room: 900,
       cell: (one) => {
         const [healthy, all] = [healthyOf(one), one.credentials.length];
         return <span class={healthy < all ? "failed" : "muted"}>{`${healthy} of ${all} healthy`}</span>;
@@ -122,6 +128,7 @@ function columnsOf(window: RangeName, tests: ReturnType<typeof useProviderTests>
     {
       id: "models",
       title: "Models",
+      room: 1100,
       kind: "number",
       sortBy: ({ models_served }) => models_served,
       cell: ({ provider, models_served }) => (
@@ -145,9 +152,13 @@ function Trouble({ providers }: { providers: readonly ProviderHealth[] }) {
   const since = first.since === null ? "" : ` since ${when(first.since)}`;
   return (
     <p class="reasons" role="status">
-      {down.length === 1
-        ? `${first.provider} is unavailable${since}. ${first.last_error?.text ?? ""}`
-        : `${down.length} of ${providers.length} providers are unavailable: ${down.map(({ provider }) => provider).join(", ")}.`}
+      <Said
+        text={
+          down.length === 1
+            ? `${first.provider} is unavailable${since}. ${first.last_error?.text ?? ""}`
+            : `${down.length} of ${providers.length} providers are unavailable: ${down.map(({ provider }) => provider).join(", ")}.`
+        }
+      />
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { ask } from "../api/client.ts";
-import { counted, short } from "../format/numbers.ts";
+import { counted } from "../format/numbers.ts";
 import { Empty, PageHead, words } from "../parts/basics.tsx";
 import { Chart, type Tone } from "../parts/chart.tsx";
 import { CopyLink } from "../parts/copy-link.tsx";
@@ -88,7 +88,7 @@ function OverTime({ sums, range }: { sums: RefusalSums; range: Range }) {
         everyMs={everyMs}
         kind="bars"
         height={220}
-        format={short}
+        unit="count"
         summary={`${counted(sums.total.requests, "request")} refused.`}
         series={series.map(({ name, values }, at) => ({ name: words(name), values, tone: TONES[at] ?? "rest" }))}
         onSpan={(fromMs, untilMs) =>

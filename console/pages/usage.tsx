@@ -302,7 +302,7 @@ function OverTime({
         span={[range.fromMs, range.toMs ?? Date.now()]}
         kind="bars"
         height={220}
-        format={metric === "cost" ? money : short}
+        unit={metric === "cost" ? "money" : "count"}
         summary={
           overlap(by)
             ? "Calls with several tags count under each tag."

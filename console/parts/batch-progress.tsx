@@ -23,9 +23,9 @@ export const BatchProgress = ({ progress: { total, done, failed } }: Pick<BatchI
   total === 0 ? (
     <>–</>
   ) : (
-    <>
+    <span class="progress">
       {whole(done)} of {whole(total)} <span class="muted">({percent(done, total)})</span>
       {failed > 0 && <span class="failed"> {whole(failed)} failed</span>}
       <meter class="bar" min={0} max={total} value={done} aria-hidden="true" />
-    </>
+    </span>
   );

@@ -1,6 +1,6 @@
 import { ask } from "../api/client.ts";
 import type { Overview, UsageRow } from "../api/types.ts";
-import { counted, short } from "../format/numbers.ts";
+import { counted } from "../format/numbers.ts";
 import { type CallFilter, notNarrowedBy, unsummed, usageQuery } from "../state/filter.ts";
 import { type Range, rangeQuery } from "../state/range.ts";
 import { setQuery } from "../state/router.ts";
@@ -72,7 +72,7 @@ export function CallVolume({ filter, range }: { filter: CallFilter; range: Range
         everyMs={data.everyMs}
         kind="bars"
         height={92}
-        format={short}
+        unit="count"
         summary={`${counted(all, "call")} in this time range.`}
         series={[
           { name: "answered", values: data.calls.map((calls, at) => calls - (data.failures[at] ?? 0)), tone: "one" },

@@ -8,6 +8,10 @@ interface ChangeProps {
   more?: "worse" | "better";
 }
 
+/** Large changes as a factor. Beyond a hundred, the exact factor says only that there was little before. */
+const sizeOf = (share: number, words: () => string): string =>
+  share >= 99 ? "> 100 ×" : share >= 10 ? `${Math.round(share + 1)} ×` : words();
+
 /** The change of a figure against the period before, by direction and size. A dash if there is nothing to compare with. */
 export function Change({ now, before, more }: ChangeProps) {
   if (now === null || before === null || before === 0) return <span class="change muted">–</span>;
@@ -20,7 +24,7 @@ export function Change({ now, before, more }: ChangeProps) {
     <span class={`change ${tone}`}>
       <Icon name={share > 0 ? "up" : "down"} size={12} />
       <span class="unseen">{share > 0 ? "up" : "down"}</span>
-      {Math.abs(share) >= 10 ? `${Math.round(Math.abs(share) + 1)} ×` : percent(Math.abs(now - before), before)}
+      {sizeOf(share, () => percent(Math.abs(now - before), before))}
     </span>
   );
 }

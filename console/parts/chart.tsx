@@ -1,5 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { money } from "../format/money.ts";
+import { duration, short } from "../format/numbers.ts";
+import { ticks, type Unit } from "../format/ticks.ts";
 import { clockTime, day } from "../format/time.ts";
 import { drawnScheme } from "../state/scheme.ts";
 import { Icon } from "./icon.tsx";
@@ -21,7 +24,7 @@ interface ChartProps {
   series: readonly Series[];
   /** Bars are stacked; lines are not. */
   kind: "bars" | "lines";
-  format: (value: number) => string;
+  unit: Unit;
   /** One sentence that describes the chart, for screen readers. */
   summary: string;
   height?: number;
@@ -33,6 +36,8 @@ interface ChartProps {
 
 const SYNC = "console";
 
+const FORMATS = { money, time: duration, count: short };
+
 /** Cumulative sums from the bottom of the stack; the last is the total height. */
 export function stacked(series: readonly Series[]): number[][] {
   const sums: number[][] = [];
@@ -41,6 +46,16 @@ export function stacked(series: readonly Series[]): number[][] {
     sums.push(values.map((value, at) => (value ?? 0) + (below?.[at] ?? 0)));
   }
   return sums;
+}
+
+/** The tops that axes have, times a power of ten. Each has a label. */
+const TOPS = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+
+/** Where an axis ends whose largest value is this. */
+export function topOf(most: number): number {
+  if (!(most > 0)) return 1;
+  const unit = 10 ** Math.floor(Math.log10(most));
+  return (TOPS.find((top) => top * unit >= most) ?? 10) * unit;
 }
 
 type Spanned = Pick<ChartProps, "times" | "everyMs" | "kind" | "span">;
@@ -90,7 +105,7 @@ function optionsOf(
   host: HTMLElement,
   onCursor: (at: number | undefined) => void,
 ): uPlot.Options {
-  const { series, kind, format, height = 150, onSpan } = latest.current;
+  const { series, kind, unit, height = 150, onSpan } = latest.current;
   const drawn = kind === "bars" ? series.toReversed() : series;
   const tones = coloursIn(host, ["tone-axis", "tone-grid", ...drawn.map(({ tone }) => `tone-${tone}`)]);
   const [axis = "", grid = "", ...colours] = tones;
@@ -114,7 +129,7 @@ function optionsOf(
           return [from / 1_000, to / 1_000];
         },
       },
-      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.12 : 1] },
+      y: { range: (_plot, _min, max) => [0, topOf(max)] },
     },
     axes: [
       {
@@ -133,15 +148,9 @@ function optionsOf(
         ticks: { show: false },
         // Amounts below a cent have many digits.
         size: (_plot, labels) => Math.max(56, 18 + 6.2 * Math.max(0, ...(labels ?? []).map((one) => one.length))),
-        // Low charts have two labels as well.
-        space: height < 120 ? 24 : 36,
-        // Fractions of a count would have the label of the next whole number.
-        values: (_plot, values) =>
-          values.map((value, at) => {
-            const next = values[at + 1];
-            const label = value === 0 ? "0" : format(value);
-            return next !== undefined && label === format(next) ? "" : label;
-          }),
+        // Low charts have several labels as well.
+        space: height < 150 ? 24 : 36,
+        values: (_plot, values, _axis, _space, step) => ticks(unit, values, step),
       },
     ],
     series: [
@@ -186,7 +195,8 @@ export const moment = (ms: number, everyMs: number): string =>
       : clockTime(ms).slice(0, 5);
 
 export function Chart(props: ChartProps) {
-  const { title, times, everyMs, series, format, summary } = props;
+  const { title, times, everyMs, series, unit, summary } = props;
+  const format = FORMATS[unit];
   const host = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number | undefined>(undefined);
   const [asTable, setAsTable] = useState(false);
@@ -246,7 +256,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-const Figures = ({ title, times, everyMs, series, format }: ChartProps) => (
+const Figures = ({ title, times, everyMs, series, unit }: ChartProps) => (
   <section class="figures" tabIndex={0} aria-label={title}>
     <table>
       <thead>
@@ -265,7 +275,7 @@ const Figures = ({ title, times, everyMs, series, format }: ChartProps) => (
             <th scope="row">{moment(ms, everyMs)}</th>
             {series.map(({ name, values }) => (
               <td key={name} class="number">
-                {values[at] === null || values[at] === undefined ? "–" : format(values[at])}
+                {values[at] === null || values[at] === undefined ? "–" : FORMATS[unit](values[at])}
               </td>
             ))}
           </tr>

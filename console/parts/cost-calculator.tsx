@@ -88,7 +88,7 @@ export function CostCalculator({ offers, used }: { offers: readonly OfferPrices[
   );
   return (
     <section class="calculator" aria-label="Cost calculator">
-      <h2 class="over">What would it cost?</h2>
+      <h2 class="over">Cost calculator</h2>
       <div class="sizes">
         {FIELDS.filter(({ name }) => parts.has(name as keyof CallSize)).map(({ name, label }) => field(name, label))}
         {field("callsPerDay", "Calls a day")}

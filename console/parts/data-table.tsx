@@ -17,6 +17,8 @@ export interface Column<Row> {
   sortedAs?: string;
   /** On a phone: beside the name, as a line with its label, or not at all. Default: a line. */
   onPhone?: "lead" | "line" | "hidden";
+  /** Left out of tables that are narrower than so many pixels, so that the others fit. On a phone, `onPhone` decides. */
+  room?: 900 | 1100;
 }
 
 interface DataTableProps<Row> {
@@ -105,14 +107,19 @@ function useWindow(count: number, body: { readonly current: HTMLElement | null }
   return isLong ? shown : { from: 0, to: count };
 }
 
-const classOf = <Row,>({ kind, muted, onPhone = "line" }: Column<Row>): string =>
-  [kind === undefined || kind === "text" ? "" : kind, muted ? "muted" : "", `phone-${onPhone}`]
-    .filter((name) => name !== "")
-    .join(" ");
+const joined = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(" ");
+
+const roomOf = <Row,>({ room }: Column<Row>) => room !== undefined && `room-${room}`;
+
+/** The class of the cells of a column. */
+export const classOf = <Row,>(column: Column<Row>): string => {
+  const { kind, muted, onPhone = "line" } = column;
+  return joined(kind !== "text" && kind, muted && "muted", `phone-${onPhone}`, roomOf(column));
+};
 
 function Head<Row>({ column, order }: { column: Column<Row>; order: SortOrder | undefined }) {
   const { id, title, kind, sortBy, sortedAs } = column;
-  const className = kind === "number" ? "number" : undefined;
+  const className = joined(kind === "number" && "number", roomOf(column)) || undefined;
   if (sortBy === undefined && sortedAs === undefined) {
     return (
       <th scope="col" class={className} data-column={id}>
@@ -153,7 +160,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const drawn = sorted.slice(from, to);
   return (
     <section class="wide" tabIndex={0} aria-label={`${label} table`}>
-      <table class={["data", props.class].filter(Boolean).join(" ")} aria-rowcount={sorted.length + 1}>
+      <table class={joined("data", props.class)} aria-rowcount={sorted.length + 1}>
         <caption class="unseen">
           {label} ({whole(sorted.length)})
         </caption>
@@ -174,9 +181,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 <tr
                   aria-rowindex={from + at + 2}
                   class={
-                    [rowClass?.(row), key === chosen ? "chosen" : "", address === undefined ? "" : "opens"]
-                      .filter(Boolean)
-                      .join(" ") || undefined
+                    joined(rowClass?.(row), key === chosen && "chosen", address !== undefined && "opens") || undefined
                   }
                   onClick={(event) => address !== undefined && !isControl(event) && goTo(address)}
                 >

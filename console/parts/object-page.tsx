@@ -9,7 +9,7 @@ import { type Column, DataTable } from "./data-table.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FormProblem, useSending } from "./key-forms.tsx";
 import { Loaded } from "./loaded.tsx";
-import { ownerColumns } from "./owner-columns.tsx";
+import { ownerColumn } from "./owner-column.tsx";
 import { OwnerFilter, ownerFilter } from "./owner-filter.tsx";
 import { Pager } from "./pager.tsx";
 import { TwoLines } from "./two-lines.tsx";
@@ -26,7 +26,12 @@ interface ShownObjects {
   noun: string;
   title: string;
   /** Between the time of creation and the owner. */
-  columns: readonly { name: string; isNumber?: true; cell: (item: ObjectItem) => ComponentChildren }[];
+  columns: readonly {
+    name: string;
+    isNumber?: true;
+    room?: Column<ObjectItem>["room"];
+    cell: (item: ObjectItem) => ComponentChildren;
+  }[];
   /** What a deletion leads to. */
   effect: string;
   /** Shown if there are none. */
@@ -85,27 +90,29 @@ const columnsOf = (
   {
     id: "created",
     title: "Created",
-    cell: ({ created_at }) => <span title={full(created_at)}>{ago(created_at)}</span>,
+    cell: ({ created_at, expires_at }) => (
+      <TwoLines
+        of={ago(created_at)}
+        below={expires_at === null ? "no expiry" : `expires ${ago(expires_at)}`}
+        title={`${full(created_at)}${expires_at === null ? "" : `, expires ${full(expires_at)}`}`}
+      />
+    ),
   },
   ...columns.map(
-    ({ name, isNumber, cell }): Column<ObjectItem> => ({
+    ({ name, isNumber, room, cell }): Column<ObjectItem> => ({
       id: name,
       title: name,
       ...(isNumber ? { kind: "number" } : {}),
+      ...(room === undefined ? {} : { room }),
       cell,
     }),
   ),
-  ...ownerColumns<ObjectItem>(path),
+  ownerColumn<ObjectItem>(path),
   {
     id: "sharing",
     title: "Visible to",
+    room: 1100,
     cell: ({ objects }) => (objects === "private" ? "only its key" : "its project"),
-  },
-  {
-    id: "expires",
-    title: "Expires",
-    cell: ({ expires_at }) =>
-      expires_at === null ? <span class="muted">never</span> : <span title={full(expires_at)}>{ago(expires_at)}</span>,
   },
   {
     id: "acts",

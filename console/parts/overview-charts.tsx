@@ -19,7 +19,7 @@ export function OverviewCharts({ data: { series, every_ms, total }, onSpan }: Ov
         title="Calls"
         kind="bars"
         height={210}
-        format={short}
+        unit="count"
         summary={`${counted(total.calls, "call")}, ${whole(total.failures)} failed.`}
         series={[
           { name: "answered", values: series.map(({ calls, failures }) => calls - failures), tone: "one" },
@@ -31,7 +31,7 @@ export function OverviewCharts({ data: { series, every_ms, total }, onSpan }: Ov
         title="First content"
         kind="lines"
         height={140}
-        format={duration}
+        unit="time"
         summary={`Median ${known(total.first_content_ms.p50, duration)}, p95 ${known(total.first_content_ms.p95, duration)}.`}
         series={[
           { name: "median", values: series.map(({ first_content_ms: { p50 } }) => p50), tone: "one" },
@@ -43,7 +43,7 @@ export function OverviewCharts({ data: { series, every_ms, total }, onSpan }: Ov
         title="Cost"
         kind="bars"
         height={140}
-        format={money}
+        unit="money"
         summary={`${money(total.cost_nano_usd)} in total.`}
         series={[{ name: "cost", values: series.map(({ cost_nano_usd }) => cost_nano_usd), tone: "one" }]}
       />
@@ -52,7 +52,7 @@ export function OverviewCharts({ data: { series, every_ms, total }, onSpan }: Ov
         title="Tokens"
         kind="bars"
         height={140}
-        format={short}
+        unit="count"
         summary={`${short(total.input_tokens)} in, ${short(total.cached_tokens)} cached, ${short(total.output_tokens)} out.`}
         series={[
           { name: "in", values: series.map(({ input_tokens }) => input_tokens), tone: "one" },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mayMatch } from "../pages/calls.tsx";
 import { costWords } from "../state/call-cost.ts";
 import { volumeOf } from "./call-volume.tsx";
-import { spanShown, stacked } from "./chart.tsx";
+import { spanShown, stacked, topOf } from "./chart.tsx";
 import { correctionOf } from "./cost-sheet.tsx";
 import { failureSentence } from "./waterfall.tsx";
 
@@ -75,8 +75,8 @@ describe("console review: costs of nothing are told apart", () => {
     const words = (changes: Partial<typeof call>) => costWords({ ...call, ...changes }).text;
     expect(words({})).toBe("free");
     expect(words({ unpriced: ["input"] as never[] })).toBe("unpriced");
-    expect(words({ cost_nano_usd: 2_000_000, unpriced: ["searches"] as never[] })).toBe("$0.002000 +?");
-    expect(words({ cost_nano_usd: 2_000_000 })).toBe("$0.002000");
+    expect(words({ cost_nano_usd: 2_000_000, unpriced: ["searches"] as never[] })).toBe("$0.00200 +?");
+    expect(words({ cost_nano_usd: 2_000_000 })).toBe("$0.00200");
     const unused = { input: null } as unknown as typeof usage;
     expect(words({ usage: unused, outcome: "upstream_overloaded" })).toBe("–");
     expect(words({ outcome: "upstream_overloaded" })).toBe("$0");
@@ -109,6 +109,17 @@ describe("charts", () => {
     expect(volume.calls).toEqual([0, 5, 0]);
     expect(volume.failures).toEqual([0, 1, 0]);
   });
+});
+
+describe("the top of an axis", () => {
+  test.each([
+    [0, 1],
+    [1, 1],
+    [73, 80],
+    [1_001, 1_500],
+    [0.9, 1],
+    [2_410_000_000, 2_500_000_000],
+  ])("for %p is %p, which has a label", (most, top) => expect(topOf(most)).toBeCloseTo(top));
 });
 
 describe("the time span of a chart", () => {

@@ -73,7 +73,7 @@ export const PlaySettings = ({ kinds, knobs, apiKey, onChange, onKey }: PlaySett
       <input
         type="password"
         autocomplete="off"
-        placeholder="Temporary key, $1 budget"
+        placeholder="temporary, $1"
         value={apiKey}
         onInput={(event) => onKey(event.currentTarget.value.trim())}
       />

@@ -5,6 +5,7 @@ import { full, when } from "../format/time.ts";
 import { tellFindings } from "../state/findings.ts";
 import { nameOfKey } from "../state/names.ts";
 import { State } from "./basics.tsx";
+import { Said } from "./said.tsx";
 import { type Loaded, useData } from "./use-data.ts";
 
 /** What the lines say besides the findings. */
@@ -54,7 +55,7 @@ export function StateLines({ findings, running, circumstances }: StateLinesProps
             <li key={`${address} ${text}`}>
               <State kind={severity}>{about}</State>
               <p>
-                {text}{" "}
+                <Said text={text} />{" "}
                 {sinceMs !== undefined && (
                   <span class="muted" title={full(sinceMs)}>
                     Since {when(sinceMs)}.

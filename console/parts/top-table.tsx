@@ -19,7 +19,13 @@ export function topOf(groups: readonly Group[]): { by: "cost" | "calls"; sizeOf:
   return { by, sizeOf: (group) => (by === "cost" ? group.cost_nano_usd : group.calls) };
 }
 
-/** The order, the bars and the title are of one figure. Each row links to its calls. */
+const PAGES = { model: "models", provider: "providers", key: "keys" } as const;
+
+/** The page of a group, with the range that its figures are of. */
+const pageOf = (name: TopTableProps["name"], group: string, range: string): string =>
+  `/${PAGES[name]}/${group.split("/").map(encodeURIComponent).join("/")}?${new URLSearchParams({ range })}`;
+
+/** The order, the bars and the title are of one figure. Names lead to their pages, figures to their calls. */
 export function TopTable({ title, name, groups, range }: TopTableProps) {
   const { by, sizeOf } = topOf(groups);
   const sorted = groups.toSorted((one, other) => sizeOf(other) - sizeOf(one));
@@ -50,13 +56,17 @@ export function TopTable({ title, name, groups, range }: TopTableProps) {
           {sorted.map((group) => (
             <tr key={group.name}>
               <th scope="row">
-                <a href={callsWith({ [name]: group.name }, range)}>
-                  {name === "key" ? nameOfKey(group.name) : group.name || "(none)"}
-                </a>
+                {group.name === "" ? (
+                  "(none)"
+                ) : (
+                  <a href={pageOf(name, group.name, range)}>{name === "key" ? nameOfKey(group.name) : group.name}</a>
+                )}
                 <meter class="bar" min={0} max={most} value={sizeOf(group)} aria-hidden="true" />
               </th>
               <td class="number">{money(group.cost_nano_usd)}</td>
-              <td class="number">{short(group.calls)}</td>
+              <td class="number">
+                <a href={callsWith({ [name]: group.name }, range)}>{short(group.calls)}</a>
+              </td>
               <td class={group.failures > 0 ? "number failed" : "number muted"}>
                 {group.failures > 0 ? (
                   <a href={callsWith({ [name]: group.name, outcome: "failed" }, range)}>

@@ -1,4 +1,4 @@
-import { usd } from "../format/money.ts";
+import { money, usd } from "../format/money.ts";
 import { percent, short, whole } from "../format/numbers.ts";
 import { day, when } from "../format/time.ts";
 import { nameOfKey } from "../state/names.ts";
@@ -6,9 +6,9 @@ import { isTime, METRIC_NAMES, METRICS, type MetricName, type Report, type SumRo
 import { callsOf, type UsageView } from "../state/usage-links.ts";
 import { words } from "./basics.tsx";
 import { Change } from "./change.tsx";
-import { type Column, DataTable } from "./data-table.tsx";
+import { type Column, classOf, DataTable } from "./data-table.tsx";
 
-const shownAs = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 4) : short(value));
+const shownAs = (name: MetricName, value: number): string => (name === "cost" ? money(value) : short(value));
 
 const exactly = (name: MetricName, value: number): string => (name === "cost" ? usd(value, 9) : whole(value));
 
@@ -81,6 +81,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
         ...sortable(({ values }) => values[name]),
         cell: ({ values }) => <span title={exactly(name, values[name])}>{shownAs(name, values[name])}</span>,
         onPhone: name === "cost" || name === "calls" ? "line" : "hidden",
+        ...(name === "cached" || name === "input" ? { room: 1100 } : name === "output" ? { room: 900 } : {}),
       }),
     ),
     ...(before === undefined
@@ -90,6 +91,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
             id: "change",
             title: "Change",
             kind: "number",
+            room: 900,
             cell: (row) => (
               <Change
                 now={row.values[metric]}
@@ -110,11 +112,12 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
   ];
   const sumRow = (name: string, values: Record<MetricName, number>) => (
     <tr key={name}>
-      {columns.map(({ id, kind, title, onPhone = "line" }, at) => {
+      {columns.map((column, at) => {
+        const { id, title } = column;
         const metricOf = METRIC_NAMES.find((one) => one === id);
         const text = at === 0 ? name : metricOf === undefined ? "" : shownAs(metricOf, values[metricOf]);
         const cell = id === "share" && name !== "Total" ? percent(values[metric], all) : text;
-        const className = `${kind ?? ""} phone-${at === 0 ? "lead" : onPhone}`;
+        const className = classOf(at === 0 ? { ...column, onPhone: "lead" } : column);
         return at === 0 ? (
           <th key={id} scope="row" class={className}>
             {cell}

@@ -106,7 +106,13 @@ function told(found: Finding, nowMs: number, nameOfKey: (id: string) => string):
     case "alert_failing":
       return {
         about: "Alert",
-        text: `The webhook ${found.webhook} did not accept the last alert. ${found.status === null ? "" : `Status ${found.status}. `}${found.error === null ? "" : ended(quoted(found.error))}`,
+        text: ended(
+          [
+            `The webhook ${found.webhook} did not accept the last alert`,
+            ...(found.status === null ? [] : [`status ${found.status}`]),
+            ...(found.error === null ? [] : [quoted(found.error)]),
+          ].join(": "),
+        ),
         address: "/alerts",
         link: "Alerts",
       };
