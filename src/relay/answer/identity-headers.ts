@@ -11,8 +11,8 @@ interface MarkedResponse extends Response {
 
 const kept = new KeptHeaders();
 
-export function identifiedResponse(body: string | ReadableStream, headers: Record<string, string>): Response {
-  const response: MarkedResponse = new Response(typeof body === "string" ? wholeBody(body) : body, {
+export function identifiedResponse(body: string | Buffer | ReadableStream, headers: Record<string, string>): Response {
+  const response: MarkedResponse = new Response(body instanceof ReadableStream ? body : wholeBody(body), {
     headers: kept.of(headers),
   });
   response[identified] = true;

@@ -10,10 +10,10 @@ const MAX_LENGTH = 256 * 1024;
  * own, 27 in all for a call, but no more than two before a stream. A server that does nothing else takes 32 µs instead of 137 for a
  * response of 21 KB.
  */
-export function wholeBody(text: string): string | ReadableStream {
-  if (text.length * 3 < MIN_BYTES || text.length > MAX_LENGTH || Buffer.byteLength(text) < MIN_BYTES) return text;
+export function wholeBody(body: string | Buffer): ConstructorParameters<typeof Response>[0] {
+  if (body.length * 3 < MIN_BYTES || body.length > MAX_LENGTH || Buffer.byteLength(body) < MIN_BYTES) return body;
   const pull = (controller: DirectController): void => {
-    controller.write(text);
+    controller.write(body);
     controller.close();
   };
   return new ReadableStream({ type: "direct", pull } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
