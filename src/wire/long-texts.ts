@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { BACKSLASH, COLON, isSpace, QUOTE, type Span } from "./json-text.ts";
+import { COLON, endOfString, isSpace, type Span } from "./json-text.ts";
 
 /** The shortest string that is set aside, in bytes with its quotes. */
 const MIN_LONG = 1024;
@@ -36,12 +36,14 @@ export class LongTexts {
    */
   static of(bytes: Buffer, names: ReadonlySet<string>): LongTexts | undefined {
     if (bytes.length < MIN_LONG || !isUtf8(bytes) || hasByteOrderMark(bytes)) return undefined;
-    const spans = findTexts(bytes, names);
+    // One character for each byte, so offsets are the same in both. Searches in it are faster than in bytes.
+    const text = bytes.toString("latin1");
+    const spans = findTexts(text, names);
     if (spans === undefined || spans.length === 0) return undefined;
     let rest = "";
     let at = 0;
     for (const [index, { start, end }] of spans.entries()) {
-      if (!isString(bytes, start, end)) return undefined;
+      if (!isString(text.slice(start, end))) return undefined;
       rest += bytes.toString("utf8", at, start) + markOf(index);
       at = end;
     }
@@ -79,49 +81,40 @@ export class LongTexts {
 const hasByteOrderMark = (bytes: Buffer): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /** Undefined if they are too many. In JSON that is not valid, what is found may not be strings of members. */
-function findTexts(bytes: Buffer, names: ReadonlySet<string>): Span[] | undefined {
+function findTexts(text: string, names: ReadonlySet<string>): Span[] | undefined {
   const spans: Span[] = [];
   let before = NO_STRING;
-  for (let start = bytes.indexOf(QUOTE); start >= 0; ) {
-    const end = endOfString(bytes, start + 1);
-    if (end - start >= MIN_LONG && isMember(bytes, before, start, names)) {
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    const end = endOfString(text, start + 1);
+    if (end - start >= MIN_LONG && isMember(text, before, start, names)) {
       if (spans.length === MAX_SET_ASIDE) return undefined;
       spans.push({ start, end });
     }
     before = { start, end };
-    start = bytes.indexOf(QUOTE, end);
+    start = text.indexOf('"', end);
   }
   return spans;
 }
 
-function endOfString(bytes: Buffer, from: number): number {
-  for (let quote = bytes.indexOf(QUOTE, from); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
-    let slashes = 0;
-    while (bytes[quote - 1 - slashes] === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return quote + 1;
-  }
-  return bytes.length;
-}
-
 /** Whether the string at `start` is the value of a member with one of the names, which is the string before it. */
-function isMember(bytes: Buffer, name: Span, start: number, names: ReadonlySet<string>): boolean {
+function isMember(text: string, name: Span, start: number, names: ReadonlySet<string>): boolean {
   let at = start - 1;
-  while (isSpace(bytes[at] ?? 0)) at--;
-  if (bytes[at] !== COLON) return false;
+  while (isSpace(text.charCodeAt(at))) at--;
+  if (text.charCodeAt(at) !== COLON) return false;
   at--;
-  while (isSpace(bytes[at] ?? 0)) at--;
-  return at + 1 === name.end && names.has(bytes.toString("latin1", name.start + 1, name.end - 1));
+  while (isSpace(text.charCodeAt(at))) at--;
+  return at + 1 === name.end && names.has(text.slice(name.start + 1, name.end - 1));
 }
 
 /**
- * Whether the bytes are a string of JSON. All of UTF-8 is allowed in one, so they need not be decoded, and one-byte characters are parsed in
- * half of the time.
+ * Whether this is a string of JSON. Every character of UTF-8 is allowed in one, so the bytes need not be decoded for this, and one-byte
+ * characters are parsed in half of the time.
  */
-function isString(bytes: Buffer, start: number, end: number): boolean {
+function isString(json: string): boolean {
   try {
-    return typeof JSON.parse(bytes.toString("latin1", start, end)) === "string";
+    return typeof JSON.parse(json) === "string";
   } catch {
-    // Its reader finds the same error in the whole.
+    // Whoever reads the whole finds the same error.
     return false;
   }
 }
