@@ -11,7 +11,7 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
-import { LAST_WORDS } from "./host-answers.ts";
+import { LAST_WORDS } from "./hosts/host-answers.ts";
 import type {
   FirstByteJob,
   FirstContentsJob,

@@ -39,8 +39,6 @@ const MAX_ERROR_BYTES = 256 * 1024;
 /** How much of an upstream is read after its client disconnected. */
 const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
 
-const NOTHING = new Uint8Array();
-
 type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
 
 /** One attempt at one offer for text: one upstream request whose response is read whole or as a stream. */
@@ -363,7 +361,8 @@ class WholeBody implements ChunkTaker {
     if (tooLarge)
       throw new GatewayError("upstream_failed", `The provider's response is larger than ${this.#maxBytes} bytes.`);
     if (this.#parts !== undefined) return Buffer.concat(this.#parts, this.#size);
-    const { buffer, byteOffset, length } = this.#first ?? NOTHING;
+    if (this.#first === undefined) return Buffer.alloc(0);
+    const { buffer, byteOffset, length } = this.#first;
     return Buffer.from(buffer, byteOffset, length);
   }
 }
