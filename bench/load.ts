@@ -11,7 +11,7 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
-import { LAST_WORDS } from "./host-answers.ts";
+import { LAST_WORDS } from "./hosts/host-answers.ts";
 import type { FirstByteJob, PlainJob, StreamJob, StreamsJob, TranslatedJob, UnaryJob } from "./load-control.ts";
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
 import { ANSWER_MARKS, CHAT_TO_MESSAGES, type Pair, pathOf } from "./translated-pairs.ts";

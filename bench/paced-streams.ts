@@ -1,4 +1,4 @@
-import type { HostStream } from "./host-streams.ts";
+import type { HostStream } from "./hosts/host-streams.ts";
 
 /** The controller that Bun passes to a stream of type "direct". */
 export interface StreamSink {

@@ -1,4 +1,4 @@
-import type { AnswerKind } from "./host-answers.ts";
+import type { AnswerKind } from "./hosts/host-answers.ts";
 import { postJson } from "./post-json.ts";
 import type { StreamPlan } from "./stream-plan.ts";
 

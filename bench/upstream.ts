@@ -3,8 +3,8 @@
  * measured. How it streams is set with `POST /streams`, and what it answers whole with `POST /answers`, because the gateway does not forward client headers.
  */
 import { MODEL, STREAM_MARK } from "./bodies.ts";
-import { type AnswerKind, hostAnswers } from "./host-answers.ts";
-import { HOST_STREAMS, type HostStream } from "./host-streams.ts";
+import { type AnswerKind, hostAnswers } from "./hosts/host-answers.ts";
+import { HOST_STREAMS, type HostStream } from "./hosts/host-streams.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
 import type { Burst, StreamPlan } from "./stream-plan.ts";
 import type { BenchDialect } from "./translated-pairs.ts";

@@ -1,4 +1,4 @@
-import type { AnswerKind } from "../host-answers.ts";
+import type { AnswerKind } from "../hosts/host-answers.ts";
 import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
 import { NATIVE_PAIRS, type Pair } from "../translated-pairs.ts";
 import { cpuMicrosecondsPer, inTurns, summary } from "../turns.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { ContenderName } from "../contenders.ts";
-import type { AnswerKind } from "../host-answers.ts";
+import type { AnswerKind } from "../hosts/host-answers.ts";
 import type { Child } from "../processes.ts";
 import type { Bench, Row, Scenario } from "../scenario.ts";
 import { CHAT_TO_MESSAGES, type Pair } from "../translated-pairs.ts";

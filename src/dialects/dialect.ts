@@ -200,6 +200,14 @@ interface RequestReader {
   readonly conversation: ConversationFields;
 }
 
+/** Texts of a response that `patchAnswer` forwards without reading, so that it may be given marks in their place (wire/unread-texts.ts). */
+export interface UnreadTexts {
+  /** The names of the members that hold them. */
+  readonly members: ReadonlySet<string>;
+  /** Whether the response reports everything that would otherwise be estimated from its texts. */
+  isCounted(body: JsonObject): boolean;
+}
+
 /** The native lane: what must change in requests and responses that are otherwise forwarded unchanged. */
 interface NativePatches {
   /**
@@ -209,6 +217,8 @@ interface NativePatches {
   needsCanon(body: JsonObject, host: NativeHost, sealed?: SealedOrigins): boolean;
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest;
   patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer;
+  /** Absent if it reads all texts. */
+  readonly unreadTexts?: UnreadTexts;
   createTap(context: NativeAnswerContext): Tap;
 }
 

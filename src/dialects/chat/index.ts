@@ -14,7 +14,7 @@ import { endpoints, readCall } from "./endpoints.ts";
 import { chatFileParts } from "./file-parts.ts";
 import { listedCompletions } from "./listed.ts";
 import { modelLists } from "./model-list.ts";
-import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest, UNREAD_TEXTS } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { chatObjects } from "./object-fields.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -31,6 +31,7 @@ export const chat: Dialect = {
     needsCanon,
     prepareRequest,
     patchAnswer,
+    unreadTexts: UNREAD_TEXTS,
     createTap: (context: NativeAnswerContext<ChatQuirks>) => new ChatTap(context),
   },
   requests: {

@@ -9,7 +9,13 @@ import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { requireFewCalls, requireFewChoices } from "../answer/answer-bounds.ts";
 import { modelJson } from "../answer/model-json.ts";
-import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
+import type {
+  ClientAnswer,
+  NativeAnswerContext,
+  NativeRequestContext,
+  UnreadTexts,
+  UpstreamRequest,
+} from "../dialect.ts";
 import { askedTerms, CACHE_LIFETIME, namesOfTerms, type PricedFields } from "../reading/priced-fields.ts";
 import { ROUTING_FIELDS } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
@@ -286,6 +292,9 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   context.keep?.(JSON.parse(patched) as JsonObject);
   return { text: patched, usage, stop };
 }
+
+/** Content in parts is read, but has its texts under another name. */
+export const UNREAD_TEXTS: UnreadTexts = { members: new Set(["content"]), isCounted: () => true };
 
 const NO_MESSAGE: JsonObject = {};
 

@@ -17,7 +17,7 @@ import { genaiCodec } from "./codec.ts";
 import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
 import { genaiFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
-import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest, UNREAD_TEXTS } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import { genaiObjects } from "./object-fields.ts";
@@ -35,6 +35,7 @@ export const genai: Dialect = {
     needsCanon,
     prepareRequest,
     patchAnswer,
+    unreadTexts: UNREAD_TEXTS,
     createTap: (context: NativeAnswerContext<GenaiQuirks, GenaiOptions>) => new GenaiTap(context),
   },
   requests: {

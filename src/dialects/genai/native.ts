@@ -5,7 +5,13 @@ import { clampOutput } from "../../canon/traits.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { requireFewChoices } from "../answer/answer-bounds.ts";
-import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
+import type {
+  ClientAnswer,
+  NativeAnswerContext,
+  NativeRequestContext,
+  UnreadTexts,
+  UpstreamRequest,
+} from "../dialect.ts";
 import { askedTerms, namesOfTerms, type PricedFields } from "../reading/priced-fields.ts";
 import { ROUTING_FIELDS } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
@@ -88,6 +94,8 @@ export function patchAnswer(
     stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
   };
 }
+
+export const UNREAD_TEXTS: UnreadTexts = { members: new Set(["text"]), isCounted: () => true };
 
 /**
  * Writes the finish reason in the spelling that this client reads (choices 3), and omits an empty one, which means "not yet".

@@ -19,7 +19,7 @@ import { estimateMessagesTokens } from "./estimate.ts";
 import { messagesFallbacks } from "./fallbacks.ts";
 import { messagesFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
-import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest, UNREAD_TEXTS } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { messagesObjects } from "./object-fields.ts";
 import { forwardOptions, type MessagesOptions } from "./options.ts";
@@ -36,6 +36,7 @@ export const messages: Dialect = {
     needsCanon,
     prepareRequest,
     patchAnswer,
+    unreadTexts: UNREAD_TEXTS,
     createTap: (context) => new MessagesTap(context),
   },
   requests: {

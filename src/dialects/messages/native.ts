@@ -5,7 +5,13 @@ import { clampOutput } from "../../canon/traits.ts";
 import { countAt } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { modelJson } from "../answer/model-json.ts";
-import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
+import type {
+  ClientAnswer,
+  NativeAnswerContext,
+  NativeRequestContext,
+  UnreadTexts,
+  UpstreamRequest,
+} from "../dialect.ts";
 import { tokensOfCharacters } from "../reading/estimate-tokens.ts";
 import { askedTerms, namesOfTerms, type PricedFields } from "../reading/priced-fields.ts";
 import { ROUTING_FIELDS } from "../reading/routing-fields.ts";
@@ -91,6 +97,12 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
     stop: stop ? decodeStop(stop) : undefined,
   };
 }
+
+export const UNREAD_TEXTS: UnreadTexts = {
+  members: new Set(["text"]),
+  isCounted: ({ usage }) =>
+    countAt(usage, "input_tokens") !== undefined && countAt(usage, "output_tokens") !== undefined,
+};
 
 /** Estimates for counts that a host omits, as in streams. The vendor's type requires them, and clients read them. */
 function estimatedUsage(

@@ -14,7 +14,7 @@ import { responsesCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
 import { estimateResponsesTokens } from "./estimate.ts";
 import { hostedImages } from "./hosted-images.ts";
-import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest, UNREAD_TEXTS } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { responsesObjects } from "./object-fields.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
@@ -34,6 +34,7 @@ export const responses: Dialect = {
     needsCanon,
     prepareRequest,
     patchAnswer,
+    unreadTexts: UNREAD_TEXTS,
     createTap: (context: NativeAnswerContext<ResponsesQuirks>) => new ResponsesTap(context),
   },
   requests: {

@@ -8,7 +8,13 @@ import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, ObjectEdit } from "../../wire/json-text.ts";
 import type { AnswerContext } from "../answer/answer-context.ts";
 import { modelJson } from "../answer/model-json.ts";
-import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
+import type {
+  ClientAnswer,
+  NativeAnswerContext,
+  NativeRequestContext,
+  UnreadTexts,
+  UpstreamRequest,
+} from "../dialect.ts";
 import { askedTerms, CACHE_LIFETIME, namesOfTerms, type PricedFields } from "../reading/priced-fields.ts";
 import { ROUTING_FIELDS } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
@@ -159,6 +165,11 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
     stop: decodeStop(body, hasCalls),
   };
 }
+
+export const UNREAD_TEXTS: UnreadTexts = {
+  members: new Set(["text"]),
+  isCounted: ({ usage }) => decodeUsage(usage)?.output !== undefined,
+};
 
 const asJson = (fields: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, JSON.stringify(value)]));

@@ -1,5 +1,6 @@
 import type { Dialect } from "../../dialects/dialect.ts";
 import { KeptHeaders } from "./kept-headers.ts";
+import { wholeBody } from "./whole-body.ts";
 
 /** Marks responses that have these headers. Checking a flag is cheaper than reading the headers of a response. */
 const identified = Symbol("identified");
@@ -10,8 +11,10 @@ interface MarkedResponse extends Response {
 
 const kept = new KeptHeaders();
 
-export function identifiedResponse(body: string | ReadableStream, headers: Record<string, string>): Response {
-  const response: MarkedResponse = new Response(body, { headers: kept.of(headers) });
+export function identifiedResponse(body: string | Buffer | ReadableStream, headers: Record<string, string>): Response {
+  const response: MarkedResponse = new Response(body instanceof ReadableStream ? body : wholeBody(body), {
+    headers: kept.of(headers),
+  });
   response[identified] = true;
   return response;
 }

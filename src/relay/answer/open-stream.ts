@@ -5,6 +5,7 @@ import { GatewayError, paidFailure } from "../../canon/error.ts";
 import type { Tap } from "../../dialects/dialect.ts";
 import type { Framing } from "../../providers/provider.ts";
 import type { HttpAnswer } from "../../wire/http/http-exchange.ts";
+import { answerText } from "../attempt/answer-text.ts";
 import type { Attempt } from "../attempt/attempt.ts";
 import { EventReader } from "../attempt/event-reader.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
@@ -75,7 +76,7 @@ async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer)
 
 /** Some hosts answer a streaming request with a plain JSON error under HTTP 200. */
 async function notAStream(attempt: Attempt, answer: HttpAnswer): Promise<GatewayError> {
-  const text = await attempt.readText(answer, 1024 * 1024);
+  const text = answerText(await attempt.readBytes(answer, 1024 * 1024));
   const body = parseObject(text);
   if (body) {
     try {

@@ -8,7 +8,6 @@ import type { Timed } from "../../routing/health/health.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import type { ChunkTaker, HttpAnswer, HttpExchange } from "../../wire/http/http-exchange.ts";
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
-import { isBrokenText } from "../../wire/is-broken-text.ts";
 import { sendFailure } from "../../wire/send.ts";
 import { KeptExchange } from "../batch/kept-exchange.ts";
 import {
@@ -24,6 +23,7 @@ import { PlacedFiles } from "../files/placed-files.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import { CapturedAnswer, NOT_CAPTURED } from "../settle/capture-call.ts";
 import { addTrace } from "../settle/trace-call.ts";
+import { answerText } from "./answer-text.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
@@ -38,8 +38,6 @@ const MAX_ERROR_BYTES = 256 * 1024;
 
 /** How much of an upstream is read after its client disconnected. */
 const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
-
-const decoder = new TextDecoder();
 
 type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
 
@@ -227,7 +225,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     this.expectEnd(this.gateway.timings.afterFinishMs);
     let body = "";
     try {
-      body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES));
+      body = answerText(await this.#readWhole(answer, new WholeBody(this, MAX_ERROR_BYTES)));
     } catch (error) {
       // Status and headers have arrived (H19), even if the body cannot be read.
       if (this.call.client.disconnected || this.gateway.closing) throw error;
@@ -239,23 +237,23 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     return error.withFailure({ status, ...(body && { said: body }) });
   }
 
-  /** The whole body as text, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
-  readText(answer: HttpAnswer, maxBytes: number): string | Promise<string> {
-    return this.#readWhole(answer, new WholeText(this, maxBytes, this.#timeouts));
+  /** The whole body, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
+  readBytes(answer: HttpAnswer, maxBytes: number): Buffer | Promise<Buffer> {
+    return this.#readWhole(answer, new WholeBody(this, maxBytes, this.#timeouts));
   }
 
-  #readWhole(answer: HttpAnswer, whole: WholeText): string | Promise<string> {
+  #readWhole(answer: HttpAnswer, whole: WholeBody): Buffer | Promise<Buffer> {
     try {
       const tooLarge = answer.readWhile(whole);
-      return typeof tooLarge === "boolean" ? whole.textUnless(tooLarge) : this.#readToEnd(tooLarge, whole);
+      return typeof tooLarge === "boolean" ? whole.bytesUnless(tooLarge) : this.#readToEnd(tooLarge, whole);
     } catch (error) {
       throw this.explain(error);
     }
   }
 
-  async #readToEnd(reading: Promise<boolean>, whole: WholeText): Promise<string> {
+  async #readToEnd(reading: Promise<boolean>, whole: WholeBody): Promise<Buffer> {
     try {
-      return whole.textUnless(await reading);
+      return whole.bytesUnless(await reading);
     } catch (error) {
       throw this.explain(error);
     }
@@ -329,7 +327,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
 const endOf = (providerId: string): string => providerId.slice(providerId.lastIndexOf("/") + 1);
 
 /** Collects the body of an answer. */
-class WholeText implements ChunkTaker {
+class WholeBody implements ChunkTaker {
   readonly #maxBytes: number;
   readonly #attempt: Attempt;
   /** Where its chunks count as content. */
@@ -359,13 +357,13 @@ class WholeText implements ChunkTaker {
   }
 
   /** Most answers come in one chunk. */
-  textUnless(tooLarge: boolean): string {
+  bytesUnless(tooLarge: boolean): Buffer {
     if (tooLarge)
       throw new GatewayError("upstream_failed", `The provider's response is larger than ${this.#maxBytes} bytes.`);
-    const bytes = this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size);
-    if (bytes !== undefined && isBrokenText(bytes))
-      throw new GatewayError("upstream_failed", "The provider's response is not valid UTF-8.");
-    return decoder.decode(bytes);
+    if (this.#parts !== undefined) return Buffer.concat(this.#parts, this.#size);
+    if (this.#first === undefined) return Buffer.alloc(0);
+    const { buffer, byteOffset, length } = this.#first;
+    return Buffer.from(buffer, byteOffset, length);
   }
 }
 

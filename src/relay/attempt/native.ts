@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { ClientAnswer, Tap, UpstreamRequest } from "../../dialects/dialect.ts";
+import type { ClientAnswer, Tap, UnreadTexts, UpstreamRequest } from "../../dialects/dialect.ts";
 import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
 import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { Call, LaneAttempt } from "../call.ts";
@@ -39,6 +39,12 @@ export class NativeLane implements Lane {
       knownEfforts: traits.efforts,
       upstreamName: upstreamName(this.#call, this.#gateway, this.#attempt),
     });
+  }
+
+  /** A guard looks at all texts, and so does whoever asks for an answer that is stored. */
+  get unreadTexts(): UnreadTexts | undefined {
+    const { incoming, guards, saver } = this.#call;
+    return guards === undefined && saver === undefined ? incoming.dialect.native.unreadTexts : undefined;
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {

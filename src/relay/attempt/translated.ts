@@ -88,6 +88,8 @@ export class TranslatedLane implements Lane {
     return { payload, notes: [...notes], terms: namesOfTerms(terms), options };
   }
 
+  readonly unreadTexts = undefined;
+
   readAnswer(text: string, body: JsonObject): ClientAnswer {
     const decoded = this.#upstream.decodeResponse(orBody(parseInOrder(text, body), body), this.#decodeContext());
     const reply = unwrapReply(decoded, this.#reading);

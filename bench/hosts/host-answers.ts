@@ -1,7 +1,7 @@
 /** Whole answers of hosts in each protocol, encoded once: a short one, and those of ordinary size. */
-import { prose, UNARY_ANSWER, UPSTREAM_MODEL, unaryAnswer } from "./bodies.ts";
-import { responsesAnswer } from "./responses-bodies.ts";
-import type { BenchDialect } from "./translated-pairs.ts";
+import { prose, UNARY_ANSWER, UPSTREAM_MODEL, unaryAnswer } from "../bodies.ts";
+import { responsesAnswer } from "../responses-bodies.ts";
+import type { BenchDialect } from "../translated-pairs.ts";
 
 /** `ascii` and `unicode` have 20 KB of prose and code; the second is not all ASCII. */
 export type AnswerKind = "short" | "ascii" | "unicode";

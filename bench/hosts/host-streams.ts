@@ -1,7 +1,7 @@
 /** The streams of hosts in each protocol: the same words, encoded once. */
-import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, UPSTREAM_MODEL } from "./bodies.ts";
-import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
-import type { BenchDialect } from "./translated-pairs.ts";
+import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, UPSTREAM_MODEL } from "../bodies.ts";
+import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "../responses-bodies.ts";
+import type { BenchDialect } from "../translated-pairs.ts";
 
 const encoder = new TextEncoder();
 const WORDS = ["The", " build", " failed", " at", " the", " second", " step", ",", " because", " überall"];
