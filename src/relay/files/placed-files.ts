@@ -58,7 +58,8 @@ export class PlacedFiles {
       const message = `${path} cannot contain the file ${JSON.stringify(id)} of type ${content.mimeType}.`;
       throw new GatewayError("invalid_request", message, { path });
     });
-    return { ...received, text: JSON.stringify(body), body, outline: undefined };
+    const { bytes: _received, ...rest } = received;
+    return { ...rest, text: JSON.stringify(body), body, outline: undefined };
   }
 
   /** Names the files as the provider does. */
