@@ -217,6 +217,7 @@ export function actAtWatch(visit: () => Visit): void {
     test("budgets of keys and projects have their used part and a forecast", async () => {
       await watched.visit("/usage?range=30d");
       const budgets = page.getByRole("region", { name: "Budgets" });
+      await page.getByRole("button", { name: /^Show all \d/ }).click();
       const row = budgets.locator("tr", { hasText: "Web shop" });
       await row.getByText("$400.00").waitFor();
       expect(await row.locator("td").nth(1).textContent()).toMatch(/%$/);

@@ -192,7 +192,7 @@ describe.skipIf(redis === undefined).each(Object.keys(engines))(
       let batch = await read();
       while (batch.status !== "completed" && batch.status !== "failed" && batch.status !== "cancelled") {
         // Polls count as requests, of which the subject has few.
-        await Bun.sleep(2_500);
+        await Bun.sleep(5_000);
         batch = await read();
       }
       expect([batch.status, batch.request_counts.completed]).toEqual(["completed", 5]);
@@ -202,7 +202,7 @@ describe.skipIf(redis === undefined).each(Object.keys(engines))(
       const path = `/api/receipts?key=${subject.data[0]?.id}&limit=50`;
       const receipts = (await (await asAdmin(2, "GET", path)).json()) as { data: object[] };
       expect(receipts.data.length).toBe(5);
-    }, 60_000);
+    }, 120_000);
 
     test("the subjects that any instance has seen are listed by all", async () => {
       await Bun.sleep(1_000);

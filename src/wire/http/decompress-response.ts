@@ -27,14 +27,21 @@ export function decompressResponse(answer: HttpAnswer): HttpAnswer {
   // For an error response, the status is enough.
   if (!create && answer.status >= 400) return answer;
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`);
-  const decoder = create();
-  const { pipeline, Readable } = require("node:stream") as typeof import("node:stream");
-  // Either stream's end closes the other; the reader below learns of errors from the decoder.
-  pipeline(Readable.from(rawChunks(answer)), decoder, () => {});
-  const chunks = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  let chunks: AsyncIterator<Uint8Array> | undefined;
+  const read = async () => {
+    // Not earlier: an error of a decoder that nobody reads would end the process.
+    chunks ??= decoded(answer, create());
+    return (await chunks.next()).value as Uint8Array | undefined;
+  };
   const { status, headers } = answer;
-  const read = async () => (await chunks.next()).value as Uint8Array | undefined;
   return { status, headers, read, readWhile: (taker) => pullWhile(read, taker) };
+}
+
+function decoded(answer: HttpAnswer, decoder: Transform): AsyncIterator<Uint8Array> {
+  const { pipeline, Readable } = require("node:stream") as typeof import("node:stream");
+  // Either stream's end closes the other; the reader learns of errors from the decoder.
+  pipeline(Readable.from(rawChunks(answer)), decoder, () => {});
+  return decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
 }
 
 async function* rawChunks(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
