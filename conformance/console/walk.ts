@@ -59,8 +59,11 @@ export const PAGE_PATHS: readonly string[] = [
   ...new Set(STOPS.flatMap(({ path }) => (typeof path === "string" ? [path.replace(/\?.*/, "")] : []))),
 ].filter((path) => path.lastIndexOf("/") === 0);
 
-/** From the request of the data to what is shown. */
-const FIRST_VIEW_MS = 150;
+/**
+ * From the request of the data to what is shown, with the work of leaving the page before. Twice what a reader may wait, because this
+ * browser has no optimising compiler, and because other tests use the processors' caches.
+ */
+const FIRST_VIEW_MS = 300;
 const FIRST_PAGE_BYTES = 60_000;
 const ALL_BYTES = 200_000;
 /** All scripts and styles. */
@@ -122,7 +125,7 @@ export function walkThroughPages(visit: () => Visit): void {
       expect(wide).toEqual([]);
     });
 
-    test("the first view of every page takes at most 150 ms of the browser's work", async () => {
+    test("the first view of every page takes at most 300 ms of the browser's work", async () => {
       const { gateway, watched } = visit();
       const { page } = watched;
       const browser = await page.context().newCDPSession(page);

@@ -68,9 +68,11 @@ export function sortRows<Row>(
 }
 
 /** Longer tables are drawn as far as they are in view. */
-const MOST_DRAWN = 200;
+const MOST_DRAWN = 100;
+/** As many as the largest usual window shows, until it is known what is in view. */
+const FIRST_DRAWN = 50;
 /** Rows drawn above and below the view. */
-const MARGIN = 20;
+const MARGIN = 12;
 const ROW_HEIGHT = 36;
 
 interface Window {
@@ -80,7 +82,7 @@ interface Window {
 
 /** The rows in view, for a table of many rows of one height. */
 function useWindow(count: number, body: { readonly current: HTMLElement | null }): Window {
-  const [shown, setShown] = useState<Window>({ from: 0, to: MOST_DRAWN });
+  const [shown, setShown] = useState<Window>({ from: 0, to: FIRST_DRAWN });
   const isLong = count > MOST_DRAWN;
   useEffect(() => {
     if (!isLong) return;
