@@ -173,11 +173,14 @@ describe("decision 0129: three workers on SQLite", () => {
     const { url, adminUrl, workers } = await startWorkers(3, providerUrl);
     const streams = Array.from({ length: 4 }, () => Object.values(SDKS).map((open) => open(url))).flat();
     await until(() => seen.open === streams.length);
-    const lists = await Promise.all(Array.from({ length: 6 }, () => read<Listed>(`${adminUrl}/api/calls`)));
-    for (const { json } of lists) {
+    const list = () => read<Listed>(`${adminUrl}/api/calls`);
+    // The provider has sent content before the gateway has read it.
+    await until(async () =>
+      (await list()).json.data.every(({ phase, characters }) => phase === "stream" && characters > 0),
+    );
+    const lists = await Promise.all(Array.from({ length: 6 }, list));
+    for (const { json } of lists)
       expect(json).toMatchObject({ total: streams.length, instances: 3, unanswered: [], problem: null });
-      expect(json.data.every(({ phase, characters }) => phase === "stream" && characters > 0)).toBe(true);
-    }
     const calls = lists[0]?.json.data ?? [];
     expect(new Set(calls.map(({ instance }) => instance)).size).toBeGreaterThan(1);
     const stops = await Promise.all(calls.map(({ id }) => read(`${adminUrl}/api/calls/${id}/stop`, "POST")));

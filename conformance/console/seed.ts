@@ -67,7 +67,7 @@ const CUSTOMERS = 40;
 const DAYS = 60;
 
 /** One provider has been slow for some hours. */
-const SLOW = { provider: "gemini", hours: 5, times: 4 };
+const SLOW = { provider: "gemini", hours: 5, times: 8 };
 
 /** Two months of receipts of a team, a day at a time, so that the month has one before it to compare with. */
 function* seedDays(keys: readonly SeedKey[], nowMs: number, count: number): Generator<Receipt[]> {
