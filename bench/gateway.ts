@@ -60,7 +60,7 @@ export function startGateway(processes: Processes, folder: string, upstreamUrl: 
   });
 }
 
-/** An older checkout has one process unless it is told otherwise, and with the flag a second one that serves no calls. */
+/** An older checkout runs one process by default, and with the flag a second one that serves no calls. */
 const workersFlag = (workers: number, checkout: string): string[] =>
   workers > 1 || existsSync(join(checkout, "src/app/workers/worker-count.ts")) ? ["--workers", String(workers)] : [];
 

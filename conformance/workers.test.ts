@@ -305,7 +305,7 @@ describe("decision 0135: two workers do what one process does", () => {
         }
       }
     })().catch(() => {});
-    // The other worker is told a moment later that someone reads its events.
+    // The other worker learns a moment later that someone reads its events.
     await Bun.sleep(300);
     for (let call = 0; call < 40; call++) expect(await callOnce(url)).toBe(200);
     const rows = await ask(database, "SELECT id, instance FROM receipts");

@@ -337,7 +337,7 @@ export function actOnKeys(visit: () => Visit): void {
         await other.locator(".secret code").waitFor();
         await other.getByRole("button", { name: "I have stored it" }).click();
 
-        // Loaded anew while a proxy answers for a gateway that is away.
+        // Reloaded while a proxy answers for an unreachable gateway.
         await other.route("**/api/**", (route) =>
           route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" }),
         );

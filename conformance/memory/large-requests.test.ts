@@ -9,7 +9,7 @@ const CLIENTS = ["chat", "messages", "genai", "responses"] as const;
 type Client = (typeof CLIENTS)[number];
 const UPSTREAMS = [...CLIENTS, "interactions"] as const;
 
-/** What a file or a command says: not all ASCII, with escapes of every kind and white space at its end. */
+/** The text of a file, or the output of a command: not all ASCII, with escapes of every kind and white space at its end. */
 const LONG = `line 1\n\t"quoted" \\ back / é 構成 🙂 \ud83d \u2028 `.repeat(400);
 const words = (start: string) => `${start} ${LONG}\n`;
 

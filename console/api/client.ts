@@ -15,7 +15,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Sends a GET to the Admin API. An expired session leads to the login page; a gateway that is away does not. */
+/** Sends a GET to the Admin API. An expired session leads to the login page; an unreachable gateway does not. */
 export async function ask<Answer>(path: string, query?: Query, abort?: AbortSignal): Promise<Answer> {
   const response = await reach(withQuery(path, query), { signal: abort ?? null });
   return read<Answer>(response);
@@ -60,7 +60,7 @@ const SESSION = "/api/session";
 /** The login link that was in the address, until it has been redeemed. */
 let link: string | undefined;
 
-/** Finds the current session. A login link in the address is redeemed first. While the gateway is away, nothing is known. */
+/** Finds the current session. A login link in the address is redeemed first. While the gateway is unreachable, the session is unknown. */
 export async function findSession(): Promise<void> {
   const given = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
   if (given !== undefined) {
@@ -108,7 +108,7 @@ export async function loginWays(): Promise<LoginWays | undefined> {
   return response.ok ? ((await response.json()) as { data: LoginWays }).data : undefined;
 }
 
-/** Does nothing while the gateway is away: the session would still be open there. */
+/** Does nothing while the gateway is unreachable: the session would stay open there. */
 export async function logOut(): Promise<void> {
   try {
     await change("DELETE", SESSION);

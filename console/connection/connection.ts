@@ -42,7 +42,7 @@ function silent(why: string): void {
   waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
 }
 
-/** What a proxy in front answers for a gateway that is away is not JSON. */
+/** A proxy's error page for an unreachable gateway is not JSON. */
 const isOfProxy = ({ status, headers }: Response): boolean =>
   [502, 503, 504].includes(status) && headers.get("content-type")?.includes("json") !== true;
 

@@ -103,7 +103,7 @@ async function load(abort: AbortSignal): Promise<Budget[]> {
   return [...of("project", projects.data), ...of("key", keys.data)].sort((one, other) => urgency(other) - urgency(one));
 }
 
-/** How much of each budget is used, and will be at the end of its period if spending goes on like this. */
+/** How much of each budget is used, and how much will be at the end of its period at the present rate. */
 export function Budgets() {
   const { data } = useData("budgets", load);
   const [all, setAll] = useState(false);

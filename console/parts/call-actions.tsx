@@ -27,7 +27,7 @@ export function CallActions({ call }: { call: ReceiptDetail }) {
     await navigator.clipboard.writeText(curlOf(base, request)).catch(() => {
       throw new Error("The browser does not allow copying.");
     });
-    return "Copied. Set TRIVIUM_API_KEY before you run it. The view of the request is in the audit log.";
+    return "Copied. Set TRIVIUM_API_KEY before you run it. The audit log records that you viewed the request.";
   });
   return (
     <div class="call-actions">

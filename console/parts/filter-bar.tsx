@@ -9,7 +9,7 @@ const HINT = 'model:sim/fast  outcome:failed  key:…  body:"ORDER-123"  cost>0.
 /** The filter from the address bar. */
 export const currentFilter = (): CallFilter => readFilter(place.value.query.get("q") ?? "");
 
-/** The words that look like filters and are none. They narrow nothing until the reader has decided. */
+/** Words that look like filters but are not. They are ignored until the reader decides. */
 function UnknownWords({ filter }: { filter: CallFilter }) {
   const words = unknownWords(filter);
   if (words.length === 0) return null;

@@ -67,7 +67,7 @@ describe("a provider's failure", () => {
   });
 });
 
-describe("console review: costs of nothing are told apart", () => {
+describe("console review: free, unpriced and unbilled calls differ", () => {
   const usage = { input: 10 } as Parameters<typeof costWords>[0]["usage"];
   const call = { cost_nano_usd: 0, unpriced: [], usage, outcome: "ok", adjusts: null };
 

@@ -26,7 +26,7 @@ interface ColumnProps {
   base: string;
   instructions: string;
   apiKey: string;
-  /** The tab to begin with. */
+  /** The tab shown first. */
   first: Tab;
   onEdit: (body: string | undefined) => void;
   onModel: (model: string) => void;

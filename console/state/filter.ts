@@ -25,7 +25,7 @@ export interface CallFilter {
   ms?: string;
   /** The start of an ID, or a part of a name. */
   text?: string;
-  /** Words of the form of a filter that are none. They narrow nothing. */
+  /** Words in the form of a filter that name no known one. They are ignored. */
   unknown?: string;
 }
 
@@ -126,7 +126,7 @@ export interface UnknownWord {
   nearest: string | undefined;
 }
 
-/** The words of a filter that are none, each with the nearest filter. */
+/** The unknown filter words, each with the nearest known one. */
 export function unknownWords({ unknown = "" }: CallFilter): UnknownWord[] {
   return [...unknown.matchAll(TOKEN)].map(([word, name = "", sign = ":"]) => {
     const value = word.slice(name.length + sign.length);

@@ -32,7 +32,7 @@ if (typeof addEventListener !== "undefined")
     isReturning = true;
   });
 
-/** Where the list was, if the reader has come back to it; it is told once. */
+/** Where the list was, if the reader has come back to it. Returned only once. */
 export function returnedTo(address: string): ListPlace | undefined {
   const place = isReturning && left?.address === address ? left : undefined;
   isReturning = false;

@@ -42,7 +42,7 @@ describe("prices in words", () => {
     [0, "$0"],
   ])("%p is %p", (value, text) => expect(dollars(value)).toBe(text));
 
-  test("free is a price of zero, and unpriced is none", () => {
+  test("a price of zero is free, and no price is unpriced", () => {
     expect(priceStateOf(offer({ prompt: [0, "perMTokens"], image: [0, "perCount"] }))).toBe("free");
     expect(priceStateOf(offer({}, false))).toBe("unpriced");
     expect(priceStateOf(offer({ prompt: [0, "perMTokens", true] }))).toBe("priced");

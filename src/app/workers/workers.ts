@@ -38,7 +38,7 @@ interface Worker {
   isReady: boolean;
   /** Someone reads the events of all workers at this one. */
   wantsEvents: boolean;
-  /** Whether it was told that another one wants its events. */
+  /** Whether it knows that another worker wants its events. */
   givesEvents: boolean;
 }
 

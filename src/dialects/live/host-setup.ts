@@ -78,7 +78,7 @@ export class HostSetup {
     return stepOf(first, events);
   }
 
-  /** The host is ready for what has waited. */
+  /** The host is ready, and gets the events that were waiting. */
   confirmed(): readonly string[] {
     this.#state = "done";
     const waiting = this.#waiting;

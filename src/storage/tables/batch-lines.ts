@@ -335,7 +335,7 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
 /** The lines of all batches that wait for their turn. */
 export interface WaitingLines {
   count: number;
-  /** When the oldest batch was created that has any. */
+  /** When the oldest batch that has some was created. */
   sinceMs: number | undefined;
 }
 
