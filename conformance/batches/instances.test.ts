@@ -32,7 +32,7 @@ const KEYS = [
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-batch-instances-"));
 const provider = new BatchProvider();
-const instances = ["one", "two", "three"].map((name) => {
+const makeInstance = (name: string, files: string, maxConcurrent: number) => {
   mkdirSync(join(folder, name));
   const models = scriptedModels(provider.url, { first_byte: 60_000, idle: 60_000 });
   const providers = models["providers"] as Record<string, object>;
@@ -47,13 +47,14 @@ const instances = ["one", "two", "three"].map((name) => {
       admin: { port: freePort(), secret: TEST_ADMIN_SECRET },
       storage: String(postgres?.url ?? ""),
       redis: redis?.url ?? "",
-      files: join(folder, "files"),
-      batch: { max_concurrent: MAX_CONCURRENT },
+      files: join(folder, files),
+      batch: { max_concurrent: maxConcurrent },
       simulator: false,
       log: { calls: "off" },
     },
   });
-});
+};
+const instances = ["one", "two", "three"].map((name) => makeInstance(name, "files", MAX_CONCURRENT));
 const urlOf = (index: number): string => instances[index % instances.length]?.url ?? "";
 
 beforeAll(async () => {
@@ -131,6 +132,22 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
     provider.gate = Promise.resolve();
     const [first, last] = [await poor.ended(urlOf(1), id), await poor.ended(urlOf(0), third)];
     expect([first, last].map(({ request_counts }) => request_counts.completed)).toEqual([100, 100]);
+  }, 90_000);
+
+  test("an instance that does not share the folder of files leaves lines to the others, and says why", async () => {
+    // With a higher limit, so that the others leave it lines.
+    const stray = makeInstance("stray", "stray/files", 2 * MAX_CONCURRENT);
+    await stray.start(KEYS);
+    provider.delayMs = 40;
+    const lines = texts("stray", 300);
+    const began = performance.now();
+    const batch = await client.ended(urlOf(1), await client.create(urlOf(0), lines));
+    expect(batch).toMatchObject({ status: "completed", request_counts: { total: 300, completed: 300, failed: 0 } });
+    // Every line that it returned for later would be late by ten seconds.
+    expect(performance.now() - began).toBeLessThan(20_000);
+    expect(provider.byKey.has("key-of-stray")).toBe(false);
+    expect(await Bun.file(join(folder, "stray", "stderr")).text()).toContain("must share that folder");
+    await stray.stop();
   }, 90_000);
 
   test("an instance is killed: the others run its lines again, and every line has one result", async () => {

@@ -53,6 +53,7 @@ describe.skipIf(redis === undefined).each(Object.keys(engines))(
         },
         simulator: true,
         storage: engines[engine],
+        files: join(folder, "files"),
         redis: `${redis?.url}/${database}`,
         auth: {
           jwt: [

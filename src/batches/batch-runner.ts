@@ -84,7 +84,7 @@ const RESULTS_AT_ONCE = 20;
 /** Far less than a call takes. */
 const GROUP_MS = 10;
 const ROWS_AT_ONCE = 100;
-/** When a line is tried again whose input could not be read. */
+/** When a line is tried again that could not be run, or whose input could not be read. */
 const RETRY_MS = 10_000;
 
 /**
@@ -383,7 +383,7 @@ export class BatchRunner {
 
   async #run(line: ClaimedLine, batch: OpenBatch): Promise<void> {
     const text = await this.#input.read(line.batchId, line.start, line.size);
-    if (text === undefined) return await this.#return(line, RETRY_MS);
+    if (text === undefined) return await this.#leaveToOthers(line);
     const toRun = { batch, customId: line.customId, line: line.line, text };
     const outcome = await this.#options.work.run(toRun, () => this.#holds.admit(line));
     if (outcome === "revoked") {
@@ -397,6 +397,17 @@ export class BatchRunner {
       this.#holds.admit(line);
       this.#done.push({ line, result: outcome });
     }
+  }
+
+  /** Another process may have the input: one that does not share the folder of files never gets it. */
+  async #leaveToOthers(line: ClaimedLine): Promise<void> {
+    const nowMs = this.#options.clock.wallMs();
+    if (!this.#refusals.isPaused(line.batchId, nowMs)) {
+      this.#refusals.pause(line.batchId, nowMs + RETRY_MS);
+      const error = new Error("Its input is not in `files`. All gateways that use this storage must share that folder");
+      this.#options.onProblem(error, `failed to read the batch ${line.batchId}`);
+    }
+    await this.#return(line, 0);
   }
 
   async #return(line: ClaimedLine, afterMs: number): Promise<void> {

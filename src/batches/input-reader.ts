@@ -31,8 +31,9 @@ export class InputReader {
 
   #open(batchId: string, start: number): Window {
     const window = { start, bytes: this.#bytes(batchId, start, WINDOW_BYTES) };
-    window.bytes.catch(() => this.#windows.delete(batchId));
-    this.#windows.delete(batchId);
+    const forget = () => this.#windows.delete(batchId);
+    window.bytes.then((bytes) => bytes ?? forget(), forget);
+    forget();
     this.#windows.set(batchId, window);
     for (const oldest of this.#windows.keys()) {
       if (this.#windows.size <= MAX_WINDOWS) break;

@@ -16,6 +16,11 @@ export class Refusals {
     this.#ofBatch.set(batchId, { count: (this.#ofBatch.get(batchId)?.count ?? 0) + 1, untilMs });
   }
 
+  /** None of its lines can run here until then. */
+  pause(batchId: string, untilMs: number): void {
+    this.#ofBatch.set(batchId, { count: MAX_REFUSALS, untilMs });
+  }
+
   forget(batchId: string): void {
     this.#ofBatch.delete(batchId);
   }
