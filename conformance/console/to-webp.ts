@@ -1,7 +1,7 @@
 import type { BrowserContext } from "playwright-core";
 
 /** Pictures of pages are a quarter of the size of PNG, and text stays sharp. */
-const QUALITY = 0.65;
+const QUALITY = 0.45;
 
 /** Encodes a PNG as WebP with the browser, which has an encoder. Optionally scaled down to a width. */
 export async function toWebp(context: BrowserContext, png: Buffer, width?: number): Promise<Uint8Array> {

@@ -32,7 +32,8 @@ interface Shown {
   before: Sums["total"];
   outcomes: Sums;
   models: Sums;
-  others: Sums;
+  /** Of a project: its keys. */
+  keys: Sums | undefined;
   refusals: Refusals;
   everyMs: number;
 }
@@ -47,12 +48,12 @@ async function load(owner: Owner, range: Range, abort: AbortSignal): Promise<Sho
   const sums = (by: string, of: Range = range) =>
     ask<Sums>("/api/usage", { ...owner, ...rangeQuery(of), by, zone: "UTC" }, abort);
   const isHourly = lengthMs <= HOURLY_MS;
-  const [times, before, outcomes, models, others, refusals] = await Promise.all([
+  const [times, before, outcomes, models, keys, refusals] = await Promise.all([
     sums(isHourly ? "hour" : "day"),
     sums("outcome", { name: undefined, fromMs: range.fromMs - lengthMs, toMs: range.fromMs }),
     sums("outcome"),
     sums("model"),
-    sums("key" in owner ? "end_user" : "key"),
+    "key" in owner ? undefined : sums("key"),
     ask<Refusals>("/api/refusals", { ...owner, ...rangeQuery(range), by: "reason" }, abort),
   ]);
   return {
@@ -60,7 +61,7 @@ async function load(owner: Owner, range: Range, abort: AbortSignal): Promise<Sho
     before: before.total,
     outcomes,
     models,
-    others,
+    keys,
     refusals,
     everyMs: isHourly ? HOUR_MS : 24 * HOUR_MS,
   };
@@ -139,6 +140,37 @@ function Top({ title, rows, hrefOf, nameOf = (group) => group, empty }: TopProps
   );
 }
 
+interface EndUsersProps {
+  keyId: string;
+  range: Range;
+  /** Changes with the range. */
+  question: string;
+}
+
+/** Asked for when the rest is shown: sums do not know end users, so every receipt of the range is read. */
+function EndUsers({ keyId, range, question }: EndUsersProps) {
+  const loaded = useData(`${keyId} ${question}`, (abort) =>
+    ask<Sums>("/api/usage", { key: keyId, ...rangeQuery(range), by: "end_user", zone: "UTC" }, abort),
+  );
+  if (loaded.data === undefined)
+    return (
+      <section class="panel">
+        <h3>End users</h3>
+        <Loaded of={loaded} rows={3}>
+          {() => null}
+        </Loaded>
+      </section>
+    );
+  return (
+    <Top
+      title="End users"
+      rows={loaded.data.data}
+      hrefOf={(user) => `/end-users?text=${encodeURIComponent(user)}`}
+      empty="No call named its end user in this range."
+    />
+  );
+}
+
 interface WhyProps {
   outcomes: readonly UsageRow[];
   refusals: Refusals;
@@ -206,7 +238,8 @@ const questionOf = ({ query }: { query: URLSearchParams }): string =>
 /** What was spent in the range, on what and by whom, and what went wrong. Days are days of UTC, as budgets are. */
 export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
   const named = place.value.query;
-  const loaded = useData(`${JSON.stringify(owner)} ${questionOf(place.value)}`, (abort) => load(owner, range, abort));
+  const question = questionOf(place.value);
+  const loaded = useData(`${JSON.stringify(owner)} ${question}`, (abort) => load(owner, range, abort));
   const kept = new URLSearchParams(
     ["range", "from", "to"].flatMap((name) => (named.get(name) === null ? [] : [[name, named.get(name) ?? ""]])),
   );
@@ -220,7 +253,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
   const refusedHref = `/refused?${new URLSearchParams(owner)}&${kept}`;
   return (
     <Loaded of={loaded} rows={8}>
-      {({ times, before, outcomes, models, others, refusals, everyMs }) => {
+      {({ times, before, outcomes, models, keys, refusals, everyMs }) => {
         const { total } = outcomes;
         const spent = stackOf(times.data, [everyMs === HOUR_MS ? "hour" : "day"], "cost");
         const calls = stackOf(times.data, [everyMs === HOUR_MS ? "hour" : "day"], "calls");
@@ -286,17 +319,11 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
                 hrefOf={(model) => hrefOf({ model })}
                 empty="No calls in this range."
               />
-              {"key" in owner ? (
-                <Top
-                  title="End users"
-                  rows={others.data}
-                  hrefOf={(user) => `/end-users?text=${encodeURIComponent(user)}`}
-                  empty="No call named its end user in this range."
-                />
-              ) : (
+              {"key" in owner && <EndUsers keyId={owner.key} range={range} question={question} />}
+              {keys !== undefined && (
                 <Top
                   title="Keys"
-                  rows={others.data}
+                  rows={keys.data}
                   hrefOf={(key) => `/keys/${encodeURIComponent(key)}`}
                   nameOf={nameOfKey}
                   empty="No calls in this range."
