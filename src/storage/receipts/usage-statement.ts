@@ -136,7 +136,8 @@ function spansAsJson({ table, spans }: Source): string {
 
 /**
  * The rows of a source: its spans as rows, each of which is a range of the table's primary key. With a limit, SQLite
- * reads their JSON once, not for each row.
+ * reads their JSON once, not for each row. With an offset, PostgreSQL reads receipts span by span: it expects a hundred spans in any
+ * JSON, each a part of the table, and would read all of a large table instead (19 s of 30,000,000 receipts, for one hour of them).
  */
 export function rowsOf(engine: Engine, source: Source, read: string = source.table): string {
   const { table, only, byTag, byUser } = source;
@@ -154,10 +155,13 @@ export function rowsOf(engine: Engine, source: Source, read: string = source.tab
   // SQLite starts with the first table here.
   const tagged = table === "receipts" && byTag ? withTags(engine) : "";
   if (only === "unsummed") return `${read} CROSS JOIN ${spans} ${tagged} WHERE ${NOT_ROLLED_UP} AND ${within}`;
-  const ids = table === "receipts" ? "receipts.id >= span.first_id AND receipts.id < span.end_id AND " : "";
   const summed = only === "summed" ? ` AND NOT (${NOT_ROLLED_UP})` : "";
   const ofUsers = byUser ? " AND receipts.end_user IS NOT NULL" : "";
-  return `${spans} CROSS JOIN ${read} ${tagged} WHERE ${ids}${within}${summed}${ofUsers}`;
+  if (table !== "receipts") return `${spans} CROSS JOIN ${read} ${tagged} WHERE ${within}`;
+  const ids = "receipts.id >= span.first_id AND receipts.id < span.end_id";
+  const rest = `${within}${summed}${ofUsers}`;
+  if (engine === "sqlite") return `${spans} CROSS JOIN ${read} ${tagged} WHERE ${ids} AND ${rest}`;
+  return `${spans} CROSS JOIN LATERAL (SELECT * FROM ${read} WHERE ${ids} OFFSET 0) AS receipts ${tagged} WHERE ${rest}`;
 }
 
 const CALLS = ofReceipt("calls");
