@@ -135,7 +135,7 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
   }, 90_000);
 
   test("an instance that does not share the folder of files leaves lines to the others, and says why", async () => {
-    // With a higher limit, so that the others leave it lines.
+    // Its limit is higher, so that the others cannot take all lines.
     const stray = makeInstance("stray", "stray/files", 2 * MAX_CONCURRENT);
     await stray.start(KEYS);
     provider.delayMs = 40;
