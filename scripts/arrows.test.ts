@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
+import { importGraph, importsOf } from "./import-graph.ts";
 
 /** Which folder of `src` may import which. A line is added when the architecture changes, never to get a file past. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -124,13 +125,6 @@ const files = filesIn("src");
 /** `canon` for `src/canon/event.ts`, `main` for `src/main.ts`, and the first folder of what is not in `src`. */
 const folderOf = (file: string) => (file.replace(/^src\//, "").split("/")[0] ?? "").replace(/\.ts$/, "");
 
-/** The files that a file imports, from the root: values, types, and what it loads later with `import()`. */
-async function importsOf(file: string): Promise<string[]> {
-  const source = await Bun.file(root + file).text();
-  const found = [...source.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g)];
-  return found.map(([, target = ""]) => new URL(target, `file:///${file}`).pathname.slice(1));
-}
-
 describe("choices 11: the import arrows", () => {
   test("every folder has its line, and the test sees files", () => {
     expect(files.length).toBeGreaterThan(50);
@@ -142,7 +136,7 @@ describe("choices 11: the import arrows", () => {
     for (const file of files) {
       const own = folderOf(file);
       const allowed = ARROWS[own] ?? [];
-      for (const target of (await importsOf(file)).map(folderOf)) {
+      for (const target of importsOf(file).map(folderOf)) {
         if (target !== own && !allowed.includes("*") && !allowed.includes(target)) wrong.push(`${file} → ${target}`);
       }
     }
@@ -161,7 +155,7 @@ describe("choices 11: the import arrows", () => {
 
   test("only one file in src names the simulator, and loads it on demand", async () => {
     const naming: string[] = [];
-    for (const file of files) if ((await importsOf(file)).map(folderOf).includes("simulator")) naming.push(file);
+    for (const file of files) if (importsOf(file).map(folderOf).includes("simulator")) naming.push(file);
     expect(naming).toEqual([SIMULATOR_DOOR]);
     const statements = (await Bun.file(root + SIMULATOR_DOOR).text()).match(/^.*"(?:\.\.\/)+simulator\/.*$/gm) ?? [];
     expect(statements.length).toBeGreaterThan(0);
@@ -173,7 +167,7 @@ describe("choices 11: the import arrows", () => {
     expect(simulator.length).toBeGreaterThan(150);
     const wrong: string[] = [];
     for (const file of simulator) {
-      for (const target of (await importsOf(file)).map(folderOf)) {
+      for (const target of importsOf(file).map(folderOf)) {
         if (target !== "simulator" && !OF_THE_SIMULATOR.includes(target)) wrong.push(`${file} → ${target}`);
       }
     }
@@ -209,9 +203,7 @@ describe("choices 11: the import arrows", () => {
 });
 
 test("no circle of imports, not even of types or of what is loaded later", async () => {
-  const everything = "{src,console,simulator,simulation,testing,scripts,bench,conformance}/**/*.{ts,tsx}";
-  const graph = new Map<string, string[]>();
-  for (const file of new Glob(everything).scanSync(root)) graph.set(file, await importsOf(file));
+  const graph = importGraph();
   const finished = new Set<string>();
   const circles: string[] = [];
   const visit = (file: string, path: readonly string[]): void => {

@@ -1,19 +1,30 @@
 /**
- * `npm test`: all tests, the type check, format and lint. Files run in parallel in a few processes, because most of them
- * mostly wait; the slowest start first. The last line reads `N passed, N failed, N skipped`, where each static check counts as
- * one; before it are the reasons for skips.
+ * Runs tests, type checks, and format and lint:
+ *
+ *   npm test              what a newcomer runs: no services, no browser, no network
+ *   npm run test:all      everything, with PostgreSQL, Redis, nginx, Chromium and many processes
+ *   npm run check         after a change: what the change can reach, for some seconds
+ *   npm test -- PATHS     these tests, with PostgreSQL where it is installed
+ *
+ * Files run in parallel in a few processes, because most of them mostly wait; the slowest start first. The last line reads
+ * `N passed, N failed, N skipped`, where each static check counts as one; before it are the reasons for skips.
  */
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { startPostgres } from "../testing/postgres.ts";
 import { createTables } from "../testing/postgres-tables.ts";
 import { bundleConsole, compile, programName } from "./build/compile.ts";
-import { SLOW_TESTS } from "./slow-tests.ts";
+import { changedFiles, testsOfChange } from "./changed-tests.ts";
+import { isFullTest, secondsOf } from "./test-files.ts";
 
 const root = new URL("..", import.meta.url).pathname;
-const chosen = process.argv.slice(2);
+const { values: options, positionals: chosen } = parseArgs({
+  options: { all: { type: "boolean" }, changed: { type: "boolean" }, since: { type: "string" } },
+  allowPositionals: true,
+});
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const reasons = new Set<string>();
 const failures: string[] = [];
@@ -23,8 +34,8 @@ const WORKERS = Math.min(8, availableParallelism() + 2);
 const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "scripts", "conformance"];
 /** Far longer than any test takes: a test on a busy machine must not fail. */
 const TIMEOUT_MS = 240_000;
-/** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
-const USUAL_SECONDS = 0.2;
+/** How much `npm run check` runs of the tests that a change can reach: what these take one after the other. */
+const CHECK_SECONDS = 14;
 const SLOWEST_SHOWN = 12;
 /**
  * Without its last compiler, the runtime spends a tenth less on tests: hardly any of them repeats a thing often enough to earn it back.
@@ -97,13 +108,14 @@ interface Timings {
   files: Record<string, number>;
 }
 
-/** Every test, the slowest files first; then how long the slowest took. */
-async function everything(): Promise<void> {
+/** These files, the slowest first; then how long the slowest took. */
+async function everything(title: string, files: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-tests-"));
   const path = join(folder, "timings.json");
-  const files = FOLDERS.flatMap((one) => [...new Glob(`${one}/**/*.test.ts`).scanSync(root)]);
-  const expected = files.map((file): [string, number] => [file, (SLOW_TESTS[file] ?? USUAL_SECONDS) * 1000]);
-  const timings: Timings = { version: 1, files: Object.fromEntries(expected) };
+  const timings: Timings = {
+    version: 1,
+    files: Object.fromEntries(files.map((file) => [file, secondsOf(file) * 1000])),
+  };
   try {
     const program = join(folder, programName());
     compile(program, bundleConsole());
@@ -111,8 +123,8 @@ async function everything(): Promise<void> {
     symlinkSync(programName(), join(folder, "trivium"));
     environment["TRIVIUM_TEST_PROGRAM"] = program;
     writeFileSync(path, JSON.stringify(timings));
-    const paths = FOLDERS.map((one) => `./${one}`);
-    await suite("tests", paths, [`--timings=${path}`, "--update-timings"]);
+    const paths = files.map((file) => `./${file}`);
+    await suite(title, paths, [`--timings=${path}`, "--update-timings"]);
     const taken = Object.entries((JSON.parse(readFileSync(path, "utf8")) as Timings).files);
     const slowest = taken.sort(([, one], [, other]) => other - one).slice(0, SLOWEST_SHOWN);
     const lines = slowest.map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
@@ -139,17 +151,44 @@ async function withPostgres(work: () => Promise<void>): Promise<void> {
   }
 }
 
+// Several checkers would each look at much of the same again: with one it takes a third of the processor time.
+const tsc = (folder: string, name: string) => [
+  ...[`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "-p", folder, "--noEmit", "--checkers", "1"],
+  ...["--incremental", "--tsBuildInfoFile", `${root}node_modules/.cache/types-${name}.tsbuildinfo`],
+];
+const biome = [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"];
+
 /** One after the other: they would take both cores from the tests. */
-async function staticChecks(): Promise<void> {
-  // Several checkers would each look at much of the same again: with one it takes a third of the processor time.
-  const tsc = [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "--checkers", "1"];
-  await check("types", [...tsc, "-p", root]);
-  await check("types of the console", [...tsc, "-p", `${root}console`]);
-  await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
+async function staticChecks(linted: readonly string[] = []): Promise<void> {
+  await check("types", tsc(root, "program"));
+  await check("types of the console", tsc(`${root}console`, "console"));
+  await check("format and lint", [...biome, "--no-errors-on-unmatched", ...linted]);
 }
 
-if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
-else await Promise.all([staticChecks(), withPostgres(everything)]);
+const allFiles = () => FOLDERS.flatMap((one) => [...new Glob(`${one}/**/*.test.ts`).scanSync(root)]);
+
+if (options.changed) {
+  const changed = changedFiles(options.since);
+  const { tests, left } = testsOfChange(
+    changed,
+    (file) => (isFullTest(file) ? Infinity : secondsOf(file)),
+    CHECK_SECONDS,
+  );
+  environment["TRIVIUM_TEST_SERVICES"] = "no";
+  await Promise.all([staticChecks(changed), suite(`tests of ${changed.length} changed files`, tests)]);
+  if (left > 0) console.log(`\n${left} more test files can reach the change: run "npm test"`);
+} else if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
+else if (options.all) await Promise.all([staticChecks(), withPostgres(() => everything("all tests", allFiles()))]);
+else {
+  environment["TRIVIUM_TEST_SERVICES"] = "no";
+  await Promise.all([
+    staticChecks(),
+    everything(
+      "tests",
+      allFiles().filter((file) => !isFullTest(file)),
+    ),
+  ]);
+}
 if (reasons.size > 0) console.log(`\n${[...reasons].sort().join("\n")}`);
 if (failures.length > 0) console.log(`\n${[...new Set(failures)].map((name) => `failed: ${name}`).join("\n")}`);
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

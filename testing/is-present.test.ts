@@ -1,14 +1,17 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { Glob } from "bun";
-import { isOptional, isPresent } from "./is-present.ts";
+import { findService, isOptional, isPresent } from "./is-present.ts";
 
-const before = process.env["CI"];
+const before = { CI: process.env["CI"], TRIVIUM_TEST_SERVICES: process.env["TRIVIUM_TEST_SERVICES"] };
 afterEach(() => {
-  if (before === undefined) delete process.env["CI"];
-  else process.env["CI"] = before;
+  for (const [name, value] of Object.entries(before)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
 });
 
-test("what is missing is printed with its reason, and under CI it is a failure", () => {
+test("a missing service is printed with its reason; a run with services fails without it under CI", () => {
+  delete process.env["TRIVIUM_TEST_SERVICES"];
   const log = spyOn(console, "log").mockImplementation(() => {});
   try {
     delete process.env["CI"];
@@ -18,6 +21,9 @@ test("what is missing is printed with its reason, and under CI it is a failure",
     expect(isPresent(true, "a reason")).toBe(true);
     expect(() => isPresent(false, "a reason")).toThrow("a reason");
     expect([isOptional(false, "a reason"), log.mock.calls.length]).toEqual([false, 2]);
+    expect(findService("sh")).toBe(Bun.which("sh") ?? "");
+    process.env["TRIVIUM_TEST_SERVICES"] = "no";
+    expect([isPresent(false, "a reason"), findService("sh")]).toEqual([false, undefined]);
   } finally {
     log.mockRestore();
   }

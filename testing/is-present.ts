@@ -1,9 +1,12 @@
+/** `npm test` runs without services, even where they are installed; `npm run test:all` runs with them. */
+const withServices = () => process.env["TRIVIUM_TEST_SERVICES"] !== "no";
+
 /**
- * Whether what some tests need is here, for `skipIf`. Where it is not, the reason is printed, and the test runner repeats it at its end;
- * under CI it is a failure.
+ * Whether what some tests need is here, for `skipIf`. Where it is not, the reason is printed, and the test runner repeats it at its end.
+ * If a run with services finds it missing under CI, that is a failure.
  */
 export function isPresent(found: boolean, reason: string): boolean {
-  if (!found && process.env["CI"] === "true") throw new Error(reason);
+  if (!found && withServices() && process.env["CI"] === "true") throw new Error(reason);
   return isOptional(found, reason);
 }
 
@@ -11,6 +14,12 @@ export function isPresent(found: boolean, reason: string): boolean {
 export function isOptional(found: boolean, reason: string): boolean {
   if (!found) console.log(`skipped: ${reason}`);
   return found;
+}
+
+/** The path of the first of these programs that is installed, if the run uses services. */
+export function findService(...programs: string[]): string | undefined {
+  if (!withServices()) return undefined;
+  return programs.map((program) => Bun.which(program)).find((path) => path !== null) ?? undefined;
 }
 
 /** Whether the programs that an example calls are installed (see `isPresent`). */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
 import { freePort } from "./free-port.ts";
+import { findService } from "./is-present.ts";
 
 export interface TemporaryRedis {
   url: string;
@@ -19,8 +20,8 @@ export interface TemporaryRedis {
 
 /** A Redis or Valkey server for one test run. Undefined if no server program is installed. */
 export async function startRedis(): Promise<TemporaryRedis | undefined> {
-  const program = Bun.which("redis-server") ?? Bun.which("valkey-server");
-  if (program === null) return undefined;
+  const program = findService("redis-server", "valkey-server");
+  if (program === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "trivium-redis-"));
   const port = freePort();
   const url = `redis://127.0.0.1:${port}`;

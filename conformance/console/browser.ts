@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { findService } from "../../testing/is-present.ts";
 import { accessibilityOf } from "./accessibility.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
@@ -8,7 +9,7 @@ const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 export function findBrowser(): string | undefined {
   const named = process.env["TRIVIUM_CHROMIUM"];
   if (named !== undefined && existsSync(named)) return named;
-  return PROGRAMS.map((program) => Bun.which(program)).find((path) => path !== null) ?? undefined;
+  return findService(...PROGRAMS);
 }
 
 /** Pages are open too briefly for the optimising compiler to pay off. */

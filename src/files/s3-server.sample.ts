@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../testing/free-port.ts";
+import { findService } from "../../testing/is-present.ts";
 
 interface TemporaryS3 {
   /** The usual environment variables. */
@@ -18,7 +19,7 @@ const START_MS = 30_000;
 
 /** moto's server on a free port of loopback, with one empty bucket. Undefined if it is not installed. */
 export async function startS3(): Promise<TemporaryS3 | undefined> {
-  const program = Bun.which("moto_server");
+  const program = findService("moto_server");
   if (!program) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "trivium-s3-"));
   const port = freePort();

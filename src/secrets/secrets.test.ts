@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../testing/free-port.ts";
-import { isPresent } from "../../testing/is-present.ts";
+import { findService, isPresent } from "../../testing/is-present.ts";
 import { system } from "../base/system.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -128,10 +128,10 @@ describe("choices 18: secrets of Vault", () => {
   });
 });
 
-const moto = Bun.which("moto_server");
+const moto = findService("moto_server");
 
 describe("choices 18: secrets of AWS", () => {
-  test.skipIf(!isPresent(moto !== null, 'secrets of AWS on moto (pip install "moto[secretsmanager,server]")'))(
+  test.skipIf(!isPresent(moto !== undefined, 'secrets of AWS on moto (pip install "moto[secretsmanager,server]")'))(
     "Secrets Manager of moto: text, a field of JSON, bytes, and what is missing",
     async () => {
       const port = freePort();

@@ -21,7 +21,7 @@ const CREATED_MS = Date.UTC(2026, 2, 3, 4, 5);
 const idOf = (number: number): string => `rcp_${timePrefix(CREATED_MS)}${number}`;
 
 const sinceOf = (migration: string): number => MIGRATIONS.find(({ name }) => name === migration)?.version ?? 0;
-/** Earlier, a project had only a name and no id. */
+/** The versions at which rows change their form: earlier, a project had only a name and no id. */
 const ACCOUNTS_SINCE = sinceOf("accounts");
 const SUMS_SINCE = sinceOf("roll-ups");
 
@@ -88,8 +88,8 @@ function migrationsContract(databases: TestDatabases): void {
   describe(`migrations on ${databases.engine}`, () => {
     afterAll(() => databases.clear());
 
-    test.each(MIGRATIONS.map(({ version, name }) => [version, name] as const))(
-      "H21: rows written by version %i (%s) survive all later migrations, and new ones can be added",
+    test.each([1, ACCOUNTS_SINCE, SUMS_SINCE, MIGRATIONS.length])(
+      "H21: rows written by version %i survive all later migrations, and new ones can be added",
       async (version) => {
         const url = await databases.fresh();
         const old = await connect(url);
