@@ -106,7 +106,6 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/sdk/native-batches.test.ts": 13,
   "conformance/services/embeddings.test.ts": 13,
   "conformance/media/image-outcomes.test.ts": 13,
-  "conformance/cli.test.ts": "starts the program for every command",
   "conformance/compiled.test.ts": 13,
   "conformance/media/crash.test.ts": 12,
   "conformance/outages/outages.test.ts": 12,
