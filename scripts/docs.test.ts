@@ -421,6 +421,21 @@ describe("docs/cli.md", () => {
     expect(page("docs/cli.md").rowsUnder("command", "what it does")).toEqual(expected);
   });
 
+  test("its table has the commands that call the Admin API, always or with --url", () => {
+    const files = [
+      ...read("src/cli/commands.ts").matchAll(
+        /import\("\.\/((?:commands|answer-cache)\/(?:running\/)?([\w-]+)\.ts)"\)/g,
+      ),
+    ];
+    const uses = (pattern: RegExp) =>
+      files.filter(([, file]) => pattern.test(read(`src/cli/${file}`))).map(([, , name = ""]) => name);
+    const rows = page("docs/cli.md").rowsUnder("commands", "URL, in this order");
+    const [always = "", withUrl = ""] =
+      rows.find(([names]) => names?.includes("with --url"))?.[0]?.split("; with --url also ") ?? [];
+    expect(words(always).sort()).toEqual(uses(/ADMIN_FLAGS|connectAdmin|LIST_FLAGS|object-verbs/).sort());
+    expect(words(withUrl).sort()).toEqual(uses(/GATEWAY_FLAGS|atGateway/).sort());
+  });
+
   test("every flag in the usage of a command is one that its help explains", async () => {
     for (const listed of COMMANDS) {
       const flags = (text: string) => [...text.matchAll(/--[a-z][a-z-]*|(?<=\s)-[a-z]\b/g)].map(([flag]) => flag);
