@@ -115,6 +115,7 @@ testPage("docs/deploy.md", {
       const { server } = Bun.YAML.parse(new Page("docs/deploy.md").one("yaml")) as { server: { public_url: string } };
       expect(code).toContain(`server_name ${new URL(server.public_url).host};`);
     },
+    "sh stopped": /[Rr]estored/,
     "bin/trivium backup": (output, { folder }) => {
       expect(output).toContain("Backed up to");
       const copy = join(folder, "trivium-2026-11-16/trivium.db");

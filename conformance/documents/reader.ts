@@ -49,6 +49,11 @@ export class Reader {
     this.gateway = await startProgram(this.folder);
   }
 
+  async stop(): Promise<void> {
+    await this.gateway.stop();
+    this.gateway = { ...this.gateway, stop: async () => {} };
+  }
+
   /** Pastes a block into the terminal; returns what it prints. */
   paste(code: string): Promise<string> {
     return this.#terminal.run(this.filledIn(code));

@@ -10,6 +10,8 @@ import { type Block, labelOf, Page } from "../../testing/markdown-page.ts";
 import { Reader, ROOT } from "./reader.ts";
 
 const START = "npm ci && npm start\n";
+/** The note of a block that a reader runs after stopping the gateway. */
+const STOPPED = "stopped";
 
 /** What the simulator answers to the question of the examples. */
 export const ANSWER = /simulator speaking, not a model\. You wrote: “Hello, who are you\?”/;
@@ -43,14 +45,17 @@ export function testPage(file: string, { expected = {}, config, before }: PageOp
   let reader: Reader | undefined;
 
   async function outputOf(block: Block): Promise<string> {
-    const { language, code, line } = block;
+    const { language, note, code, line } = block;
     if (isConfiguration(block)) return problemsOf(code);
     if (!isRun(block)) return reader?.filledIn(code) ?? code;
     if (!reader) throw new Error("The gateway has not started.");
     if (language !== "sh") return reader.run([join(ROOT, "bin/bun")], `line-${line}.ts`, code);
-    if (code !== START) return reader.paste(code);
-    await reader.start();
-    return "";
+    if (code === START) {
+      await reader.start();
+      return "";
+    }
+    if (note === STOPPED) await reader.stop();
+    return reader.paste(code);
   }
 
   describe(file, () => {
@@ -85,7 +90,8 @@ export function testPage(file: string, { expected = {}, config, before }: PageOp
   });
 }
 
-const isRun = ({ language, note }: Block) => note === "" && ["sh", "ts", "js"].includes(language);
+const isRun = ({ language, note }: Block) =>
+  (note === "" && ["sh", "ts", "js"].includes(language)) || (note === STOPPED && language === "sh");
 const isConfiguration = ({ language, note }: Block) => note === "" && language === "yaml";
 
 function canRunShell(blocks: readonly Block[], file: string): boolean {
