@@ -4,9 +4,9 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { Page } from "../scripts/markdown-page.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import type { ProviderDeclaration } from "../src/providers/provider.ts";
-import { Page } from "../testing/markdown-page.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Page } from "../testing/markdown-page.ts";
+import { Page } from "../scripts/markdown-page.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { BatchClients, receiptRows } from "./support/native-batches.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";

@@ -7,7 +7,7 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
 import { ADMIN_ROUTES } from "../src/server/admin/routes.ts";
-import { Page } from "../testing/markdown-page.ts";
+import { Page } from "./markdown-page.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(root, file), "utf8");

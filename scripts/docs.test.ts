@@ -23,7 +23,7 @@ import { adapterContext, imageCall, jsonOf, mediaAnswer } from "../src/providers
 import { DEFAULT_TIMEOUTS_MS } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/settle/timings.ts";
 import { VERSION } from "../src/version.ts";
-import { Page } from "../testing/markdown-page.ts";
+import { Page } from "./markdown-page.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(root, file), "utf8");

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { Page } from "../../scripts/markdown-page.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { builtInModels } from "../../src/catalogue/built-in-models.ts";
-import { Page } from "../../testing/markdown-page.ts";
 import { clientSections } from "../support/client-harness.ts";
 import { TRIVIUM } from "../support/program.ts";
 import { startTestGateway } from "../support/test-gateway.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { Page } from "../../testing/markdown-page.ts";
+import { Page } from "../../scripts/markdown-page.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 import { ANSWER, testPage } from "./test-page.ts";
 

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the page's configuration names variables so
 import { afterAll, expect } from "bun:test";
 import { join } from "node:path";
+import { Page } from "../../scripts/markdown-page.ts";
 import { freePort } from "../../testing/free-port.ts";
-import { Page } from "../../testing/markdown-page.ts";
 import type { Reader } from "./reader.ts";
 import { testPage } from "./test-page.ts";
 

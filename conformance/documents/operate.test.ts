@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { Page } from "../../testing/markdown-page.ts";
+import { Page } from "../../scripts/markdown-page.ts";
 import { problemsOf, testPage } from "./test-page.ts";
 
 const KEY = /^sk-trv-[\w-]{43}$/m;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Glob } from "bun";
+import { Page } from "../../scripts/markdown-page.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { isOptional, programsPresent } from "../../testing/is-present.ts";
-import { Page } from "../../testing/markdown-page.ts";
 import { clientSections } from "../support/client-harness.ts";
 import { type SecureFront, startSecureFront } from "../support/secure-front.ts";
 import { Reader, ROOT } from "./reader.ts";

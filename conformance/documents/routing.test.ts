@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import { Page } from "../../scripts/markdown-page.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
-import { Page } from "../../testing/markdown-page.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { startTestGateway } from "../support/test-gateway.ts";

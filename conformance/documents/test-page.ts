@@ -3,10 +3,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Block, labelOf, Page } from "../../scripts/markdown-page.ts";
 import { readConfig } from "../../src/app/read-config.ts";
 import { tellProblem } from "../../src/config/load.ts";
 import { programsPresent } from "../../testing/is-present.ts";
-import { type Block, labelOf, Page } from "../../testing/markdown-page.ts";
 import { Reader, ROOT } from "./reader.ts";
 
 const START = "npm ci && npm start\n";

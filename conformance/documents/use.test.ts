@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Page } from "../../testing/markdown-page.ts";
+import { Page } from "../../scripts/markdown-page.ts";
 import { testPage } from "./test-page.ts";
 
 /** Each line of output that is JSON. */
