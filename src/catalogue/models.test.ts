@@ -104,7 +104,7 @@ describe("models.json", () => {
     expect(kinds).toEqual({
       image: 36,
       video: 19,
-      text: 123,
+      text: 124,
       embedding: 22,
       rerank: 4,
       speech: 5,
