@@ -4,19 +4,20 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { Page } from "../scripts/markdown-page.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import type { ProviderDeclaration } from "../src/providers/provider.ts";
-import { Page, root } from "./support/doc-examples.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
+const root = new URL("..", import.meta.url).pathname;
 const page = new Page("docs/adding-a-provider.md");
 const MODEL = "acme/thinker-1";
 const MESSAGES = [{ role: "user" as const, content: "How many roads?" }];
 
 /** Step 2: the declaration of the page, loaded as if it were in src/providers. */
 async function declarationShown(): Promise<ProviderDeclaration> {
-  const code = page.one("ts", 'kind: "acme"').replaceAll('from "./', 'from "../../src/providers/');
+  const code = page.one("ts").replaceAll('from "./', 'from "../../src/providers/');
   mkdirSync(join(root, "data"), { recursive: true });
   const folder = mkdtempSync(join(root, "data", "provider-"));
   try {
@@ -41,7 +42,7 @@ let acme: ProviderDeclaration;
 beforeAll(async () => {
   acme = await declarationShown();
   host = await startScriptedUpstream();
-  const { providers, models } = Bun.YAML.parse(page.one("yaml", MODEL)) as ConfigShown;
+  const { providers, models } = Bun.YAML.parse(page.one("yaml")) as ConfigShown;
   gateway = await startTestGateway({
     // Step 3.
     registry: { ...BUILT_IN, kinds: new Map([...BUILT_IN.kinds, [acme.kind, acme]]) },
@@ -98,7 +99,7 @@ const RECEIPT = {
 };
 
 test("the table of docs/adding-a-provider.md explains every field of its declaration", () => {
-  const fields = page.rowsUnder("field", "meaning").map(([field = ""]) => field.replaceAll("`", ""));
+  const fields = page.rowsUnder("field", "meaning").map(([field = ""]) => field);
   expect(fields).toEqual(Object.keys(acme));
 });
 

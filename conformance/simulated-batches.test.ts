@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Page } from "../scripts/markdown-page.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { Page } from "./support/doc-examples.ts";
 import { BatchClients, receiptRows } from "./support/native-batches.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -8,7 +8,7 @@ let gateway: TestGateway;
 let clients: BatchClients;
 
 beforeAll(async () => {
-  const config = Bun.YAML.parse(new Page("docs/batches.md").one("yaml", "mode: native")) as Record<string, unknown>;
+  const config = Bun.YAML.parse(new Page("docs/batches.md").one("yaml")) as Record<string, unknown>;
   gateway = await startTestGateway({ config });
   clients = new BatchClients(gateway, TEST_KEY);
 });

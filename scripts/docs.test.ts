@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
@@ -9,7 +8,6 @@ import { readConfig } from "../src/app/read-config.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
 import { PRICE_NAMES } from "../src/catalogue/model.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
-import { tellProblem } from "../src/config/load.ts";
 import { type ConfigSchema, configSchema } from "../src/config/read-values.ts";
 import { ProviderFile } from "../src/config/schema/provider-file.ts";
 import { RootFile } from "../src/config/schema.ts";
@@ -25,45 +23,12 @@ import { adapterContext, imageCall, jsonOf, mediaAnswer } from "../src/providers
 import { DEFAULT_TIMEOUTS_MS } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/settle/timings.ts";
 import { VERSION } from "../src/version.ts";
+import { Page } from "./markdown-page.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(root, file), "utf8");
+const page = (file: string) => new Page(file);
 const documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...new Glob("docs/**/*.md").scanSync(root)];
-
-interface Fence {
-  /** What stands behind the opening marks, such as `yaml mistakes`. */
-  info: string;
-  code: string;
-}
-
-const FENCE = /^( *)```([^\n]*)\n([\s\S]*?)^\1```$/gm;
-
-function fencesIn(markdown: string): Fence[] {
-  return [...markdown.matchAll(FENCE)].map(([, indent = "", info = "", code = ""]) => ({
-    info: info.trim(),
-    code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-  }));
-}
-
-const prose = (markdown: string) => markdown.replaceAll(FENCE, "");
-
-/** The rows of the tables whose heading row begins with these titles, cell by cell, without the marks of code. */
-function rowsUnder(markdown: string, ...titles: string[]): string[][] {
-  const cells = (line: string) =>
-    line
-      .split(/(?<!\\)\|/)
-      .slice(1, -1)
-      .map((cell) => cell.replaceAll("`", "").trim());
-  const rows: string[][] = [];
-  let inside = false;
-  for (const line of prose(markdown).split("\n")) {
-    if (!line.trimStart().startsWith("|")) inside = false;
-    else if (inside && !/^\s*\|[\s|:-]+$/.test(line)) rows.push(cells(line));
-    else if (!inside) inside = titles.every((title, column) => cells(line)[column] === title);
-  }
-  expect(rows.length).toBeGreaterThan(0);
-  return rows;
-}
 
 const words = (cell: string | undefined) => (cell ?? "").split(", ").filter((word) => word !== "");
 
@@ -85,26 +50,26 @@ describe("what documents name", () => {
   }
 
   test.each(documents)("%s: every path in it exists", (file) => {
-    const text = read(file);
-    const inline = [...prose(text).matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? "");
-    const commands = fencesIn(text).flatMap(({ info, code }) => (info === "sh" ? [code] : []));
+    const { prose, blocks } = page(file);
+    const inline = [...prose.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? "");
+    const commands = blocks.flatMap(({ language, code }) => (language === "sh" ? [code] : []));
     const named = [...inline, ...commands].flatMap((code) => code.split(/[\s"'(),;:]+/));
     expect(named.map(problemWith).filter((problem) => problem !== undefined)).toEqual([]);
   });
 
   test.each(documents)("%s: every link in it leads somewhere", (file) => {
     const wrong: string[] = [];
-    for (const [, target = "", anchor] of prose(read(file)).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)) {
+    for (const [, target = "", anchor] of page(file).prose.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)) {
       if (/^https?:/.test(target)) continue;
       const path = target === "" ? file : normalize(join(dirname(file), target));
       if (!existsSync(join(root, path))) wrong.push(target);
-      else if (anchor !== undefined && !anchorsOf(read(path)).includes(anchor)) wrong.push(`${target}#${anchor}`);
+      else if (anchor !== undefined && !anchorsOf(page(path)).includes(anchor)) wrong.push(`${target}#${anchor}`);
     }
     expect(wrong).toEqual([]);
   });
 
-  const anchorsOf = (markdown: string) =>
-    [...prose(markdown).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+  const anchorsOf = ({ prose }: Page) =>
+    [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
       title
         .toLowerCase()
         .replaceAll(/[^\w\s-]/g, "")
@@ -124,16 +89,16 @@ describe("what documents name", () => {
       const length = text.split(/[\s|]+/).length;
       expect(`${file}: ${length > 550 ? `${length} words` : "one page"}`).toBe(`${file}: one page`);
     }
-    const listed = rowsUnder(read("docs/decisions/README.md"), "record", "choice").map(
-      ([link]) => `docs/decisions/${/\]\((.+)\)/.exec(link ?? "")?.[1]}`,
-    );
+    const listed = page("docs/decisions/README.md")
+      .rowsUnder("record", "choice")
+      .map(([link]) => `docs/decisions/${/\]\((.+)\)/.exec(link ?? "")?.[1]}`);
     expect(listed.sort()).toEqual(records);
   });
 
   test("the dependencies of the decision are those of package.json, and the change log has its version", () => {
     const manifest = JSON.parse(read("package.json")) as Record<string, Record<string, string>> & { version: string };
-    const record = read("docs/decisions/0002-dependencies.md");
-    const named = rowsUnder(record, "package", "job").flatMap(([names]) => words(names));
+    const record = page("docs/decisions/0002-dependencies.md");
+    const named = record.rowsUnder("package", "job").flatMap(([names]) => words(names));
     expect(named.sort()).toEqual(
       ["dependencies", "optionalDependencies", "devDependencies"]
         .flatMap((kind) => Object.keys(manifest[kind] ?? {}))
@@ -178,7 +143,7 @@ describe("S01, S10: what no file of the repository holds", () => {
 });
 
 describe("docs/errors.md", () => {
-  const page = read("docs/errors.md");
+  const errors = page("docs/errors.md");
 
   test("choices 4: its table is the program's", () => {
     const again = ({ retrySameOffer, tryNextOffer }: ErrorRule) =>
@@ -196,11 +161,11 @@ describe("docs/errors.md", () => {
         again(rule),
       ];
     });
-    expect(rowsUnder(page, "kind", "HTTP")).toEqual(expected);
+    expect(errors.rowsUnder("kind", "HTTP")).toEqual(expected);
   });
 
   test("contract 7: inside a messages stream, the types are those of the table", () => {
-    const rows = rowsUnder(page, "kind", "type in a messages stream");
+    const rows = errors.rowsUnder("kind", "type in a messages stream");
     const typeOf = (kind: string) => rows.find(([kinds]) => words(kinds).includes(kind)) ?? rows.at(-1);
     for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
       const [write] = DIALECTS.messages.errors.encodeInStream(new GatewayError(kind, "x"), "", {
@@ -216,7 +181,7 @@ describe("docs/errors.md", () => {
       path: "model",
     });
     for (const name of ["chat", "messages", "genai"] as const) {
-      const shown = fencesIn(page).find(({ info }) => info === `json ${name}`)?.code ?? "";
+      const shown = errors.one(`json ${name}`);
       const said = JSON.parse(DIALECTS[name].errors.encode(error, "req_jKLO4XbQVQON4rxl9s9InA").body) as unknown;
       expect(JSON.parse(shown)).toEqual(said);
     }
@@ -224,9 +189,8 @@ describe("docs/errors.md", () => {
 });
 
 describe("docs/configuration.md", () => {
-  const page = read("docs/configuration.md");
-  const providers = read("docs/providers.md");
-  const prices = read("docs/prices.md");
+  const configuration = page("docs/configuration.md");
+  const providers = page("docs/providers.md");
 
   /** `models[].offers[].provider` and so on: every leaf of the schema; prices have a table of their own. */
   function leaves(shape: ConfigSchema, path: string): string[] {
@@ -241,12 +205,12 @@ describe("docs/configuration.md", () => {
   }
 
   test("its table has every field of the file, and no other", () => {
-    const documented = rowsUnder(page, "field", "type", "default").map(([field]) => field ?? "");
+    const documented = configuration.rowsUnder("field", "type", "default").map(([field]) => field ?? "");
     expect(documented.sort()).toEqual([...leaves(configSchema(RootFile), ""), "providers"].sort());
   });
 
   test("where a field takes one of several words, its table has them all", () => {
-    const rows = rowsUnder(page, "field", "type", "default");
+    const rows = configuration.rowsUnder("field", "type", "default");
     const walk = (shape: ConfigSchema, path: string): void => {
       if (path.endsWith("pricings")) return;
       for (const [name, field] of Object.entries(shape.properties ?? {})) walk(field, path ? `${path}.${name}` : name);
@@ -282,7 +246,7 @@ describe("docs/configuration.md", () => {
       storage: config.storage.replace(config.dataDir, "{data_dir}"),
       files: config.files.replace(config.dataDir, "{data_dir}"),
     };
-    const rows = rowsUnder(page, "field", "type", "default");
+    const rows = configuration.rowsUnder("field", "type", "default");
     for (const [field, value] of Object.entries(defaults)) {
       expect(rows.find(([name]) => name === field)?.[2]).toBe(String(value));
     }
@@ -297,7 +261,7 @@ describe("docs/configuration.md", () => {
       Object.keys(one.dialects).join(", "),
       one.publishers.map((publisher) => `${publisher}/…`).join(", "),
     ]);
-    expect(rowsUnder(providers, "kind", "required")).toEqual(expected);
+    expect(providers.rowsUnder("kind", "required")).toEqual(expected);
   });
 
   test("docs/providers.md: its tables of provider fields have every field that some kind takes", () => {
@@ -307,9 +271,9 @@ describe("docs/configuration.md", () => {
     const common = leaves(configSchema(ProviderFile), "").filter((field) =>
       /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*|traits\..*|trace_context)$/.test(field),
     );
-    const documented = rowsUnder(providers, "provider field", "type").map(([field]) => field ?? "");
+    const documented = providers.rowsUnder("provider field", "type").map(([field]) => field ?? "");
     expect(documented.sort()).toEqual([...new Set([...common, ...taken])].sort());
-    const rows = rowsUnder(providers, "provider field", "type", "default");
+    const rows = providers.rowsUnder("provider field", "type", "default");
     const byName = (name: string) => rows.find(([field]) => field === name)?.[2];
     expect(byName("timeout_ms.first_byte")).toBe(String(DEFAULT_TIMEOUTS_MS.firstByte));
     expect(byName("timeout_ms.idle")).toBe(String(DEFAULT_TIMEOUTS_MS.idle));
@@ -318,7 +282,7 @@ describe("docs/configuration.md", () => {
   test("its variables and bounds of the file store are the program's", () => {
     const source = read("src/files/open-file-store.ts");
     const asked = [...source.matchAll(/"((?:S3|AWS)_\w+)"/g)].map(([, name = ""]) => name);
-    const shown = rowsUnder(page, "what", "variables").flatMap(([, names]) => words(names));
+    const shown = configuration.rowsUnder("what", "variables").flatMap(([, names]) => words(names));
     expect(shown).toEqual(asked);
     const { retentionMs, maxFileBytes, maxTotalBytes } = DEFAULT_FILE_LIMITS;
     const bounds = [
@@ -326,30 +290,17 @@ describe("docs/configuration.md", () => {
       `${maxFileBytes / 1024 ** 3} GiB`,
       `${maxTotalBytes / 1024 ** 3} GiB`,
     ];
-    expect(page).toContain(`kept for ${bounds[0]}: up to ${bounds[1]} for one file and ${bounds[2]} for all`);
+    expect(configuration.text).toContain(
+      `kept for ${bounds[0]}: up to ${bounds[1]} for one file and ${bounds[2]} for all`,
+    );
   });
 
   test("docs/prices.md names every price", () => {
-    for (const name of [...PRICE_NAMES, "image_input"]) expect(prices).toContain(`\`${name}\``);
-  });
-
-  const fences = fencesIn(page);
-  const files = [
-    ...[page, providers, prices, read("README.md")].flatMap((text) =>
-      fencesIn(text).flatMap(({ info, code }) => (info === "yaml" ? [code] : [])),
-    ),
-  ];
-
-  const warningsOf = (code: string) =>
-    inFolder(code, (cwd) => readConfig({ cwd, environment: variablesOf(code) }).warnings.map(tellProblem));
-
-  test("every file that it, the README and the pages on providers and prices show can be loaded, and no model in it is without a price", () => {
-    expect(files.length).toBeGreaterThan(15);
-    for (const code of files) expect(warningsOf(code)).toEqual([]);
+    for (const name of [...PRICE_NAMES, "image_input"]) expect(page("docs/prices.md").text).toContain(`\`${name}\``);
   });
 
   test("its line of the log is what the program writes", () => {
-    const shown = fences.find(({ info }) => info === "json log")?.code ?? "";
+    const shown = configuration.one("json log");
     const { time, request_id, host, ...line } = JSON.parse(shown) as Record<string, string & number>;
     const call = {
       id: line["receipt"] ?? "",
@@ -376,39 +327,7 @@ describe("docs/configuration.md", () => {
     const written = makeFormat(Date.now, "json").call("info", 0, call, facts);
     expect(written.replace(/"time":"[^"]*"/, `"time":"${time}"`)).toBe(shown);
   });
-
-  test("what it says of warnings is what the program says", () => {
-    const shown = fences.findIndex(({ info }) => info === "yaml warnings");
-    expect(warningsOf(fences[shown]?.code ?? "")).toEqual(fences[shown + 1]?.code.trim().split("\n") ?? []);
-  });
-
-  test("what it says of mistakes is what the program says", () => {
-    const mistakes = fences.findIndex(({ info }) => info === "yaml mistakes");
-    const reported = fences[mistakes + 1]?.code.trim() ?? "";
-    expect(reported).not.toBe("");
-    inFolder(fences[mistakes]?.code ?? "", (cwd) => {
-      expect(() => readConfig({ cwd, environment: {} })).toThrow(new RegExp(`^${RegExp.escape(reported)}$`));
-    });
-  });
-
-  function inFolder<T>(code: string, use: (folder: string) => T): T {
-    const folder = mkdtempSync(join(tmpdir(), "trivium-docs-"));
-    try {
-      writeFileSync(join(folder, "trivium.yaml"), code);
-      if (code.includes("./service-account.json")) writeAccount(join(folder, "service-account.json"));
-      return use(folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  }
 });
-
-/** A service account that could sign in, were there a host. */
-function writeAccount(file: string): void {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const private_key = privateKey.export({ type: "pkcs8", format: "pem" });
-  writeFileSync(file, JSON.stringify({ client_email: "robot@project.example", private_key }));
-}
 
 /** A value for each variable that a file names. */
 function variablesOf(code: string): Record<string, string> {
@@ -453,10 +372,10 @@ describe("trivium.example.yaml", () => {
 });
 
 describe("docs/architecture.md", () => {
-  const page = read("docs/architecture.md");
+  const { text } = page("docs/architecture.md");
 
   test("it can be read in ten minutes", () => {
-    expect(page.split(/\s+/).length).toBeLessThanOrEqual(2_400);
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(2_400);
   });
 
   test("its arrows are those that scripts/arrows.test.ts holds", () => {
@@ -466,7 +385,9 @@ describe("docs/architecture.md", () => {
       return [folder, allowed[0] === "*" ? "everything" : allowed.join(", ") || "nothing"];
     });
     expect(held.length).toBeGreaterThan(10);
-    const shown = rowsUnder(page, "folder", "what is in it").map(([folder, , allowed]) => [folder, allowed]);
+    const shown = page("docs/architecture.md")
+      .rowsUnder("folder", "what is in it")
+      .map(([folder, , allowed]) => [folder, allowed]);
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(held));
   });
 
@@ -482,22 +403,37 @@ describe("docs/architecture.md", () => {
       "live.idle_seconds": 600_000,
       "live.session_seconds": 3_300_000,
     };
-    const shown = rowsUnder(read("docs/reference/timeouts.md"), "wait", "bound").map(([, bound = "", place = ""]) => {
-      return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];
-    });
+    const shown = page("docs/reference/timeouts.md")
+      .rowsUnder("wait", "bound")
+      .map(([, bound = "", place = ""]) => {
+        return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];
+      });
     expect(Object.fromEntries(shown)).toEqual(expected);
   });
 });
 
 describe("docs/cli.md", () => {
-  const page = read("docs/cli.md");
-
   test("its table has the commands of the program, as the help tells them", async () => {
     const expected = COMMANDS.map(({ name, usage, summary }) => [
       `${name} ${usage}`.trim().replaceAll("|", "\\|"),
       summary,
     ]);
-    expect(rowsUnder(page, "command", "what it does")).toEqual(expected);
+    expect(page("docs/cli.md").rowsUnder("command", "what it does")).toEqual(expected);
+  });
+
+  test("its table has the commands that call the Admin API, always or with --url", () => {
+    const files = [
+      ...read("src/cli/commands.ts").matchAll(
+        /import\("\.\/((?:commands|answer-cache)\/(?:running\/)?([\w-]+)\.ts)"\)/g,
+      ),
+    ];
+    const uses = (pattern: RegExp) =>
+      files.filter(([, file]) => pattern.test(read(`src/cli/${file}`))).map(([, , name = ""]) => name);
+    const rows = page("docs/cli.md").rowsUnder("commands", "URL, in this order");
+    const [always = "", withUrl = ""] =
+      rows.find(([names]) => names?.includes("with --url"))?.[0]?.split("; with --url also ") ?? [];
+    expect(words(always).sort()).toEqual(uses(/ADMIN_FLAGS|connectAdmin|LIST_FLAGS|object-verbs/).sort());
+    expect(words(withUrl).sort()).toEqual(uses(/GATEWAY_FLAGS|atGateway/).sort());
   });
 
   test("every flag in the usage of a command is one that its help explains", async () => {
@@ -511,22 +447,20 @@ describe("docs/cli.md", () => {
 });
 
 describe("simulator/README.md", () => {
-  const page = read("simulator/README.md");
+  const simulator = page("simulator/README.md");
 
   test("it has every media host and every outcome", () => {
     const hosts = /MEDIA_HOSTS[^=]*= new Map\(\[([\s\S]*?)\n\]\);/.exec(read("simulator/media/hosts.ts"))?.[1] ?? "";
     const roots = [...hosts.matchAll(/^ {2}\["([\w/-]+)",/gm)].map(([, name]) => `\`/${name}`);
     expect(roots.length).toBeGreaterThan(10);
-    const urls = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);
+    const urls = simulator.rowsUnder("host", "makes").map(([, , cell]) => `\`${cell}`);
     for (const root of roots) expect(urls.some((cell) => cell.startsWith(root))).toBe(true);
-    const outcomes = rowsUnder(page, "in the prompt").flatMap(([names = ""]) => names.split(" "));
+    const outcomes = simulator.rowsUnder("in the prompt").flatMap(([names = ""]) => names.split(" "));
     expect(outcomes.sort()).toEqual(OUTCOMES.map((outcome) => `sim:${outcome}`).sort());
   });
 });
 
 describe("docs/adding-a-provider.md", () => {
-  const page = read("docs/adding-a-provider.md");
-
   /** The page's own code, run from a folder that is not part of the repository's history. */
   async function loadShown<Module>(code: string): Promise<Module> {
     mkdirSync(join(root, "data"), { recursive: true });
@@ -541,7 +475,7 @@ describe("docs/adding-a-provider.md", () => {
   }
 
   test("its media adapter is whole, and brings an image from its job to its link", async () => {
-    const code = fencesIn(page).find(({ info }) => info === "ts adapter")?.code ?? "";
+    const code = page("docs/adding-a-provider.md").one("ts adapter");
     const { images } = await loadShown<{ images: ImageAdapter }>(
       code
         .replaceAll('from "../../', 'from "../../src/')

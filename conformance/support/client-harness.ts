@@ -26,6 +26,7 @@ const CATALOGUE_MODELS: Readonly<Record<string, string>> = {
   "anthropic/claude-opus-5-5": "messages",
   "google/gemini-3-flash-preview": "genai",
   "google/gemini-3.8-flash": "genai",
+  "google/gemini-3.1-pro-preview-customtools": "genai",
   "google/gemini-3.5-flash-lite": "genai",
   "google/gemini-2.5-pro": "genai",
   "google/gemini-2.5-flash": "genai",
@@ -104,55 +105,56 @@ interface UsageRow extends Pick<LedgerSum, "calls" | "failures"> {
   usage: Record<string, number | undefined>;
 }
 
-/** A gateway for third-party programs: simulated hosts under the model names that such programs send. */
+/** The sections of a configuration for third-party programs: simulated hosts under the model names that such programs send. */
+export const clientSections = (simulatorUrl: string, upstreamModel: string) => ({
+  simulator: true,
+  providers: Object.fromEntries(
+    Object.entries(PROVIDERS).map(([name, { path, ...provider }]) => [
+      name,
+      { ...provider, base_url: `${simulatorUrl}${path}`, api_key: "simulated" },
+    ]),
+  ),
+  aliases: {
+    "gpt-5.5-claude": "anthropic/claude-sonnet-4-5",
+    "gpt-5.5-gemini": "google/gemini-3-flash-preview",
+    "gpt-5.5-acme": "acme/agent",
+    ...NEWER_ALIASES,
+    "acme/native": "openai/gpt-5.5",
+    ...Object.fromEntries(ofWires((wire) => [thinkerOf(wire), `thinks/${wire}`])),
+    ...Object.fromEntries(ofWires((wire) => [brokenOf(wire), `broken/${wire}`])),
+    ...Object.fromEntries(ofWires((wire) => [refusingOf(wire), `refuses/${wire}`])),
+    ...Object.fromEntries(ofWires((wire) => [failingOf(wire), `fails/${wire}`])),
+  },
+  models: [
+    ...Object.entries(CATALOGUE_MODELS).map(([id, provider]) => ({
+      id,
+      offers: [{ provider, model: upstreamModel, max_output_tokens: FACTS.max_output_tokens }],
+    })),
+    {
+      id: "acme/agent",
+      display_name: "Simulated agent",
+      ...FACTS,
+      offers: [{ provider: "chat", model: upstreamModel }],
+    },
+    ...ofWires((wire) => ({
+      id: `thinks/${wire}`,
+      ...FACTS,
+      offers: [{ provider: wire, model: "strict-thinker" }],
+    })),
+    ...ofWires((wire) => ({
+      id: `broken/${wire}`,
+      ...FAULTY,
+      offers: [{ provider: wire, model: "cut-mid-stream" }],
+    })),
+    ...ofWires((wire) => ({ id: `refuses/${wire}`, ...FAULTY, offers: [{ provider: wire, model: "refusal" }] })),
+    ...ofWires((wire) => ({ id: `fails/${wire}`, ...FAULTY, offers: [{ provider: wire, model: "fail-429" }] })),
+  ],
+});
+
+/** A gateway with these sections, and what its ledger holds. */
 export async function startClientHarness(upstreamModel: string): Promise<ClientHarness> {
   const simulator = await startSimulator({ tokenDelayMs: 1 });
-  const gateway = await startTestGateway({
-    config: {
-      simulator: true,
-      providers: Object.fromEntries(
-        Object.entries(PROVIDERS).map(([name, { path, ...provider }]) => [
-          name,
-          { ...provider, base_url: `${simulator.url}${path}`, api_key: "simulated" },
-        ]),
-      ),
-      aliases: {
-        "gpt-5.5-claude": "anthropic/claude-sonnet-4-5",
-        "gpt-5.5-gemini": "google/gemini-3-flash-preview",
-        "gpt-5.5-acme": "acme/agent",
-        ...NEWER_ALIASES,
-        "acme/native": "openai/gpt-5.5",
-        ...Object.fromEntries(ofWires((wire) => [thinkerOf(wire), `thinks/${wire}`])),
-        ...Object.fromEntries(ofWires((wire) => [brokenOf(wire), `broken/${wire}`])),
-        ...Object.fromEntries(ofWires((wire) => [refusingOf(wire), `refuses/${wire}`])),
-        ...Object.fromEntries(ofWires((wire) => [failingOf(wire), `fails/${wire}`])),
-      },
-      models: [
-        ...Object.entries(CATALOGUE_MODELS).map(([id, provider]) => ({
-          id,
-          offers: [{ provider, model: upstreamModel, max_output_tokens: FACTS.max_output_tokens }],
-        })),
-        {
-          id: "acme/agent",
-          display_name: "Simulated agent",
-          ...FACTS,
-          offers: [{ provider: "chat", model: upstreamModel }],
-        },
-        ...ofWires((wire) => ({
-          id: `thinks/${wire}`,
-          ...FACTS,
-          offers: [{ provider: wire, model: "strict-thinker" }],
-        })),
-        ...ofWires((wire) => ({
-          id: `broken/${wire}`,
-          ...FAULTY,
-          offers: [{ provider: wire, model: "cut-mid-stream" }],
-        })),
-        ...ofWires((wire) => ({ id: `refuses/${wire}`, ...FAULTY, offers: [{ provider: wire, model: "refusal" }] })),
-        ...ofWires((wire) => ({ id: `fails/${wire}`, ...FAULTY, offers: [{ provider: wire, model: "fail-429" }] })),
-      ],
-    },
-  });
+  const gateway = await startTestGateway({ config: clientSections(simulator.url, upstreamModel) });
   const ask = (path: string) =>
     fetch(`${gateway.adminUrl}${path}`, { headers: { authorization: `Bearer ${gateway.adminSecret}` } });
   return {

@@ -35,6 +35,8 @@ export interface TestGatewayOptions {
   registry?: Registry;
   /** The log's level and destination; otherwise TRIVIUM_TEST_LOG decides. */
   log?: Omit<LogOptions, "clock">;
+  /** An existing folder for its configuration and data; otherwise it has one of its own until it stops. */
+  folder?: string;
 }
 
 export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
@@ -47,8 +49,9 @@ export async function startTestGateway({
   environment = {},
   registry,
   log = { level: LOG_LEVELS.find((level) => level === process.env["TRIVIUM_TEST_LOG"]) ?? "silent" },
+  folder: given,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
-  const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
+  const folder = given ?? mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
   const start = async () => {
     const [port, adminPort] = [freePort(), freePort()];
@@ -91,7 +94,7 @@ export async function startTestGateway({
     },
     stop: async () => {
       await app.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (given === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

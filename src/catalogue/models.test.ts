@@ -7,14 +7,14 @@ import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 216", () => {
+  test("every model is valid, every id is unique, and there are 217", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(216);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(216);
+    expect(file.models).toHaveLength(217);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(217);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -104,7 +104,7 @@ describe("models.json", () => {
     expect(kinds).toEqual({
       image: 36,
       video: 19,
-      text: 123,
+      text: 124,
       embedding: 22,
       rerank: 4,
       speech: 5,
