@@ -628,7 +628,11 @@ test("a port in use is reported in one line, ends the program, and creates no ke
   });
   const failed = new Child([TRIVIUM, "serve"], workspace.folder);
   expect(await failed.ended()).toBe(1);
-  expect(failed.stderr.trim()).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use\.[^\n]*$/);
+  expect(failed.stderr.trim()).toMatch(
+    new RegExp(
+      `^Port \\d+ on 127\\.0\\.0\\.1 is in use by process ${process.pid} [^\\n]*server\\.port or --port[^\\n]*$`,
+    ),
+  );
   await blocker.stop(true);
   const child = await serve(workspace);
   expect(child.stdout).toContain("API key (shown once)");
