@@ -1,18 +1,64 @@
+import { existsSync, realpathSync } from "node:fs";
+import { processUsing } from "../base/process-using.ts";
+import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Storage } from "../storage/storage.ts";
-import { selectInstances } from "../storage/tables/instances.ts";
+import { number, text } from "../storage/columns.ts";
+import { instances } from "../storage/migrations/0008-instances.ts";
+import { openUnchanged } from "../storage/open.ts";
+import { sqlitePath } from "../storage/redact-storage-url.ts";
 
 /** A running gateway increments its beat count more often than this. */
 const BEAT_MS = 12_000;
 
-/** Throws if a gateway is running on the storage. The beat count of a killed one does not change. */
-export async function requireStopped(storage: Storage): Promise<void> {
-  const before = await selectInstances(storage);
-  if (before.length === 0) return;
-  console.error("A gateway may still be using this database. Checking for 12 seconds whether it is running …");
-  await Bun.sleep(BEAT_MS);
-  const beats = new Map(before.map((instance) => [instance.id, instance.beats]));
-  const running = (await selectInstances(storage)).find(({ id, beats: now }) => now !== (beats.get(id) ?? -1));
-  if (running === undefined) return;
-  throw new GatewayError("invalid_request", `A gateway is running on this database (${running.place}). Stop it first.`);
+/**
+ * Throws if a gateway is running on the storage, whatever the version of its tables. Nothing is needed of a SQLite file: one
+ * that cannot be read is reported, and may be replaced.
+ */
+export async function requireStopped(url: string): Promise<void> {
+  const file = sqlitePath(url);
+  if (file !== undefined) {
+    if (!existsSync(file)) return;
+    const user = processUsing(new Set([realpathSync(file)]));
+    if (user !== undefined) throw isRunning(user);
+  }
+  let running: string | undefined;
+  try {
+    running = await runningPlace(url);
+  } catch (thrown) {
+    if (file === undefined) throw thrown;
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    console.error(`${reason} So it is not known whether a gateway elsewhere is using it.`);
+  }
+  if (running !== undefined) throw isRunning(running);
+}
+
+const isRunning = (place: string): GatewayError =>
+  new GatewayError("invalid_request", `A gateway is running on this database (${place}). Stop it first.`);
+
+/** The beat count of a killed gateway does not change. */
+async function runningPlace(url: string): Promise<string | undefined> {
+  const { storage, version } = await openUnchanged(url, system.clock);
+  try {
+    if (version < instances.version) return undefined;
+    const rows = () => storage.query("SELECT id, place, beats FROM instances");
+    const before = new Map((await rows()).map((row) => [text(row, "id"), number(row, "beats")]));
+    if (before.size === 0) return undefined;
+    console.error("A gateway may still be using this database. Checking for 12 seconds whether it is running …");
+    await Bun.sleep(BEAT_MS);
+    const running = (await rows()).find((row) => number(row, "beats") !== (before.get(text(row, "id")) ?? -1));
+    return running && text(running, "place").split("\n")[0];
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Gateways that ran when a copy of the database was made do not run on it. */
+export async function forgetInstances(url: string): Promise<number> {
+  const { storage, version } = await openUnchanged(url, system.clock);
+  try {
+    if (version >= instances.version) await storage.query("DELETE FROM instances");
+    return version;
+  } finally {
+    await storage.close();
+  }
 }

@@ -1,18 +1,13 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { processUsing } from "../base/process-using.ts";
 
 const LISTENING = "0A";
-const MAX_COMMAND_CHARACTERS = 80;
 
-/**
- * The process that listens on a port, such as `process 4711 (node server.js)`. Undefined where the system does not say: outside
- * Linux, and for processes of other users unless this one is root's.
- */
+/** The process that listens on a port, where the system says so. */
 export function portOwner(port: number): string | undefined {
   try {
     const sockets = listeningSockets(port);
-    if (sockets.size === 0) return undefined;
-    const pid = readdirSync("/proc").find((name) => /^\d+$/.test(name) && holdsAny(name, sockets));
-    return pid === undefined ? undefined : `process ${pid}${commandOf(pid)}`;
+    return sockets.size === 0 ? undefined : processUsing(sockets, true);
   } catch {
     return undefined;
   }
@@ -28,29 +23,4 @@ function listeningSockets(port: number): ReadonlySet<string> {
     if (state === LISTENING && local.endsWith(`:${hex}`)) found.add(`socket:[${inode}]`);
   }
   return found;
-}
-
-function holdsAny(pid: string, sockets: ReadonlySet<string>): boolean {
-  const folder = `/proc/${pid}/fd`;
-  try {
-    return readdirSync(folder).some((descriptor) => sockets.has(linkOf(`${folder}/${descriptor}`)));
-  } catch {
-    // The process has ended, or belongs to another user.
-    return false;
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
-}
-
-/** Cut off, since arguments may be long, and without what a terminal would interpret. */
-function commandOf(pid: string): string {
-  const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
-  const shown = words.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, MAX_COMMAND_CHARACTERS);
-  return shown === "" ? "" : ` (${shown})`;
 }

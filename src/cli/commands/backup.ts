@@ -3,10 +3,11 @@ import { readConfig } from "../../app/read-config.ts";
 import { makeBackup } from "../backup-folder.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "../command.ts";
 import { configSource } from "../config-source.ts";
+import { requireFile } from "../with-storage.ts";
 
 export const backup = defineCommand({
   flags: {
-    files: { type: "boolean", default: false, about: "include generated images and videos, which expire within hours" },
+    "without-files": { type: "boolean", default: false, about: "leave out uploaded files and generated media" },
   },
   takes: 1,
   run: async ({ values, positionals }) => {
@@ -14,9 +15,15 @@ export const backup = defineCommand({
     if (folder === undefined)
       throw new UsageError("Missing folder. Name an empty folder, or one that does not exist yet.");
     const config = readConfig({ ...configSource(values.config), sections: ["storage", "data_dir", "files"] });
-    const manifest = makeBackup(config, resolve(folder), { files: values.files, nowMs: Date.now() });
+    requireFile(config);
+    const files = !values["without-files"];
+    const manifest = makeBackup(config, resolve(folder), { files, nowMs: Date.now() });
     if (values.json) printJson({ folder: resolve(folder), ...manifest });
-    else console.log(`Backed up to ${folder}: the database${manifest.parts.map((part) => `, ${part}`).join("")}.`);
+    else {
+      console.log(`Backed up to ${folder}: the database${manifest.parts.map((part) => `, ${part}`).join("")}.`);
+      if (files && config.files.startsWith("s3://"))
+        console.log(`Uploaded files and media stay in ${config.files}. Keep that bucket as long as the backup.`);
+    }
     return EXIT.ok;
   },
 });
