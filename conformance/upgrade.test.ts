@@ -49,7 +49,7 @@ async function addReceipts(url: string, ids: readonly string[]): Promise<void> {
   await storage.close();
 }
 
-describe("decisions 9: only serve and migrate change the tables", () => {
+describe("decision 0145: only serve and migrate change the tables", () => {
   test("every other command says that they are older, and changes nothing", async () => {
     const { cwd, file } = await oldFolder();
     const commands = [

@@ -156,11 +156,12 @@ function exhausted(
   const budget = `a budget${hidesUse(level) ? "" : ` of ${level.limits[limit]} USD`} ${WINDOW_WORDS[window]}`;
   const cost = `this call may cost up to ${usd(needed)} USD.`;
   // A key must not learn what all keys together have spent. Of others' spending this process knows what they have reported.
-  const state = hidesUse(level)
-    ? `has ${budget} that cannot cover this call, which may cost up to ${usd(needed)} USD.`
-    : share !== undefined
-      ? `has ${budget}: at least ${usd(spent)} USD spent, and ${cost}`
-      : `has ${budget}: ${usd(spent)} USD spent, ${usd(meter.reserved)} USD reserved by calls in flight, and ${cost}`;
+  const state =
+    hidesUse(level) || (share !== undefined && spent === 0)
+      ? `has ${budget} that cannot cover this call, which may cost up to ${usd(needed)} USD.`
+      : share !== undefined
+        ? `has ${budget}: at least ${usd(spent)} USD spent, and ${cost}`
+        : `has ${budget}: ${usd(spent)} USD spent, ${usd(meter.reserved)} USD reserved by calls in flight, and ${cost}`;
   const retry = share === undefined ? " Retry when calls in flight have finished." : ` ${SHARED_RETRY}${renewal}`;
   const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? retry : renewal}`;
   const details = onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
