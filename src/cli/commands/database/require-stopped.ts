@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from "node:fs";
-import { processUsing } from "../base/process-using.ts";
-import { system } from "../base/system.ts";
-import { GatewayError } from "../canon/error.ts";
-import { number, text } from "../storage/columns.ts";
-import { instances } from "../storage/migrations/0008-instances.ts";
-import { openUnchanged } from "../storage/open.ts";
-import { sqlitePath } from "../storage/redact-storage-url.ts";
+import { processUsing } from "../../../base/process-using.ts";
+import { system } from "../../../base/system.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { number, text } from "../../../storage/columns.ts";
+import { instances } from "../../../storage/migrations/0008-instances.ts";
+import { openUnchanged } from "../../../storage/open.ts";
+import { sqlitePath } from "../../../storage/redact-storage-url.ts";
 
 /** A running gateway increments its beat count more often than this. */
 const BEAT_MS = 12_000;

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { readConfig } from "../../app/read-config.ts";
-import { makeBackup } from "../backup-folder.ts";
-import { defineCommand, EXIT, printJson, UsageError } from "../command.ts";
-import { configSource } from "../config-source.ts";
-import { requireFile } from "../with-storage.ts";
+import { readConfig } from "../../../app/read-config.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "../../command.ts";
+import { configSource } from "../../config-source.ts";
+import { requireFile } from "../../with-storage.ts";
+import { makeBackup } from "./backup-folder.ts";
 
 export const backup = defineCommand({
   flags: {

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { readConfig } from "../../app/read-config.ts";
-import { withSecrets } from "../../app/secrets/with-secrets.ts";
-import { LATEST_VERSION } from "../../storage/open.ts";
-import { readBackup, restoreBackup } from "../backup-folder.ts";
-import { defineCommand, EXIT, printJson, UsageError } from "../command.ts";
-import { configSource } from "../config-source.ts";
-import { forgetInstances, requireStopped } from "../require-stopped.ts";
+import { readConfig } from "../../../app/read-config.ts";
+import { withSecrets } from "../../../app/secrets/with-secrets.ts";
+import { LATEST_VERSION } from "../../../storage/open.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "../../command.ts";
+import { configSource } from "../../config-source.ts";
+import { readBackup, restoreBackup } from "./backup-folder.ts";
+import { forgetInstances, requireStopped } from "./require-stopped.ts";
 
 export const restore = defineCommand({
   flags: {},

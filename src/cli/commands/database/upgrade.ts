@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
-import { readConfig } from "../../app/read-config.ts";
-import { system } from "../../base/system.ts";
-import { tooNew } from "../../storage/migrate.ts";
-import { MIGRATIONS } from "../../storage/migrations/index.ts";
-import type { Migration } from "../../storage/migrations/migration.ts";
-import { LATEST_VERSION, openUnchanged } from "../../storage/open.ts";
-import { redactStorageUrl, sqlitePath } from "../../storage/redact-storage-url.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { VERSION } from "../../version.ts";
-import { defineCommand, EXIT, printJson, printTable, UsageError } from "../command.ts";
-import { configSource } from "../config-source.ts";
-import { requireFile } from "../with-storage.ts";
+import { readConfig } from "../../../app/read-config.ts";
+import { system } from "../../../base/system.ts";
+import { tooNew } from "../../../storage/migrate.ts";
+import { MIGRATIONS } from "../../../storage/migrations/index.ts";
+import type { Migration } from "../../../storage/migrations/migration.ts";
+import { LATEST_VERSION, openUnchanged } from "../../../storage/open.ts";
+import { redactStorageUrl, sqlitePath } from "../../../storage/redact-storage-url.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { VERSION } from "../../../version.ts";
+import { defineCommand, EXIT, printJson, printTable, UsageError } from "../../command.ts";
+import { configSource } from "../../config-source.ts";
+import { requireFile } from "../../with-storage.ts";
 
 export const upgrade = defineCommand({
   flags: {

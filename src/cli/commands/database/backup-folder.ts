@@ -12,14 +12,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Config } from "../config/config.ts";
-import { errorCode } from "../files/error-code.ts";
-import { isFileName } from "../files/file-store.ts";
-import { copySqlite, damageOf } from "../storage/copy-sqlite.ts";
-import { sqlitePath } from "../storage/redact-storage-url.ts";
-import { upgradeCopies } from "../storage/upgrade-copy.ts";
-import { VERSION } from "../version.ts";
-import { UsageError } from "./command.ts";
+import type { Config } from "../../../config/config.ts";
+import { errorCode } from "../../../files/error-code.ts";
+import { isFileName } from "../../../files/file-store.ts";
+import { copySqlite, damageOf } from "../../../storage/copy-sqlite.ts";
+import { sqlitePath } from "../../../storage/redact-storage-url.ts";
+import { upgradeCopies } from "../../../storage/upgrade-copy.ts";
+import { VERSION } from "../../../version.ts";
+import { UsageError } from "../../command.ts";
 
 /** The manifest of a backup. */
 interface Manifest {

@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import { readConfig } from "../../app/read-config.ts";
-import { system } from "../../base/system.ts";
-import { leftBefore } from "../../ledger/left-journals.ts";
-import { recoverJournals } from "../../ledger/recover-journals.ts";
-import { copyStorage } from "../../storage/copy-storage.ts";
-import { LATEST_VERSION, openStorage } from "../../storage/open.ts";
-import { redactStorageUrl } from "../../storage/redact-storage-url.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { storageFailure } from "../../storage/storage-failure.ts";
-import { defineCommand, EXIT, printJson, printTable, UsageError } from "../command.ts";
-import { configSource } from "../config-source.ts";
-import { requireStopped } from "../require-stopped.ts";
-import { requireFile } from "../with-storage.ts";
+import { readConfig } from "../../../app/read-config.ts";
+import { system } from "../../../base/system.ts";
+import { leftBefore } from "../../../ledger/left-journals.ts";
+import { recoverJournals } from "../../../ledger/recover-journals.ts";
+import { copyStorage } from "../../../storage/copy-storage.ts";
+import { LATEST_VERSION, openStorage } from "../../../storage/open.ts";
+import { redactStorageUrl } from "../../../storage/redact-storage-url.ts";
+import type { Storage } from "../../../storage/storage.ts";
+import { storageFailure } from "../../../storage/storage-failure.ts";
+import { defineCommand, EXIT, printJson, printTable, UsageError } from "../../command.ts";
+import { configSource } from "../../config-source.ts";
+import { requireFile } from "../../with-storage.ts";
+import { requireStopped } from "./require-stopped.ts";
 
 export const migrate = defineCommand({
   flags: {

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { renameSync } from "node:fs";
-import { readConfig } from "../../app/read-config.ts";
-import { GatewayError } from "../../canon/error.ts";
-import { damageOf } from "../../storage/copy-sqlite.ts";
-import { lastUpgradeCopy } from "../../storage/upgrade-copy.ts";
-import { Aside, databaseFile } from "../backup-folder.ts";
-import { defineCommand, EXIT, printJson } from "../command.ts";
-import { configSource } from "../config-source.ts";
-import { forgetInstances, requireStopped } from "../require-stopped.ts";
+import { readConfig } from "../../../app/read-config.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { damageOf } from "../../../storage/copy-sqlite.ts";
+import { lastUpgradeCopy } from "../../../storage/upgrade-copy.ts";
+import { defineCommand, EXIT, printJson } from "../../command.ts";
+import { configSource } from "../../config-source.ts";
+import { Aside, databaseFile } from "./backup-folder.ts";
+import { forgetInstances, requireStopped } from "./require-stopped.ts";
 
 export const rollback = defineCommand({
   flags: {
