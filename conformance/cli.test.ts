@@ -156,8 +156,12 @@ describe("the first start", () => {
     if (canPaste) {
       const pasted = new Child(["sh", "-c", line], workspace.folder);
       expect(await pasted.ended()).toBe(0);
-      const answer = JSON.parse(pasted.stdout) as { choices: { message: { content: string } }[] };
-      expect(answer.choices[0]?.message.content).toContain("Hello, who are you?");
+      const chunks = [...pasted.stdout.matchAll(/^data: (\{.*)$/gm)].map(
+        ([, json = ""]) => JSON.parse(json) as { choices: { delta: { content?: string } }[] },
+      );
+      expect(chunks.length).toBeGreaterThan(2);
+      const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+      expect(text).toContain("Hello, who are you?");
     }
 
     const withSecret = { headers: { authorization: `Bearer ${secret}` } };
