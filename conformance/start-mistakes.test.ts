@@ -356,3 +356,21 @@ test("a proxy for the outside is not asked for this machine: the simulator and t
     await child.exited;
   }
 });
+
+test("workers, which share their ports, do not share those of another gateway; its first process is named", async () => {
+  const port = freePort();
+  const serve = ["serve", "--workers", "2", "--port", String(port), "--admin-port", "0"];
+  const options = { env: bareEnvironment(), stdout: "pipe", stderr: "ignore" } as const;
+  const first = Bun.spawn([TRIVIUM, ...serve], { cwd: newFolder({ storage: "sqlite:./one.db" }), ...options });
+  try {
+    for await (const chunk of first.stdout) if (new TextDecoder().decode(chunk).includes("listening")) break;
+    const { code, line } = oneLine(await run(newFolder({ storage: "sqlite:./two.db" }), ...serve));
+    expect({ code, line }).toEqual({
+      code: 1,
+      line: expect.stringContaining(`Port ${port} on 127.0.0.1 is in use by process ${first.pid} (`),
+    });
+  } finally {
+    first.kill("SIGTERM");
+    await first.exited;
+  }
+});

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-const MAX_COMMAND_CHARACTERS = 80;
+const MAX_COMMAND_CHARACTERS = 200;
 
 /**
  * Another process that has one of these open, such as `process 4711 (node server.js)`: files by their path, sockets as
@@ -12,7 +12,7 @@ export function processUsing(open: ReadonlySet<string>, alsoSelf = false): strin
     const pid = readdirSync("/proc").find(
       (name) => /^\d+$/.test(name) && (alsoSelf || Number(name) !== process.pid) && hasOpen(name, open),
     );
-    return pid === undefined ? undefined : `process ${pid}${commandOf(pid)}`;
+    return pid === undefined ? undefined : shown(firstOf(pid));
   } catch {
     return undefined;
   }
@@ -36,9 +36,23 @@ function linkOf(path: string): string {
   }
 }
 
-/** Cut off, since arguments may be long, and without what a terminal would interpret. */
+/** The process to stop: one that has started itself again, as workers are, is named by the first of its kind. */
+function firstOf(pid: string): string {
+  for (let one = pid; ; ) {
+    const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${one}/status`, "latin1"))?.[1] ?? "0";
+    if (Number(parent) <= 1 || commandOf(parent) === "" || !commandOf(one).startsWith(commandOf(parent))) return one;
+    one = parent;
+  }
+}
+
 function commandOf(pid: string): string {
-  const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
-  const shown = words.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, MAX_COMMAND_CHARACTERS);
-  return shown === "" ? "" : ` (${shown})`;
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
+}
+
+/** Cut off, since arguments may be long, and without what a terminal would interpret. */
+function shown(pid: string): string {
+  const words = commandOf(pid)
+    .replaceAll(/[^\x20-\x7e]/g, "?")
+    .slice(0, MAX_COMMAND_CHARACTERS);
+  return `process ${pid}${words === "" ? "" : ` (${words})`}`;
 }

@@ -1,6 +1,9 @@
 import { GatewayError } from "../canon/error.ts";
 import { portOwner } from "./port-owner.ts";
 
+/** The flags of `serve` for the ports of two sections of the configuration. */
+export const PORT_FLAGS = { server: "--port", admin: "--admin-port" } as const;
+
 interface Wanted {
   host: string;
   port: number;
