@@ -190,3 +190,23 @@ test.skipIf(!canDump)(
     }
   },
 );
+
+test("restore and rollback name the batches that go on from the copy", async () => {
+  const { cwd, file } = await oldFolder();
+  expect(await runProgram(["migrate"], { cwd })).toMatchObject({ code: 0 });
+  for (const path of [file, `${file}.before-version-${LATEST_VERSION}`]) {
+    const database = new Database(path);
+    database.run(
+      `INSERT INTO objects (id, kind, project, key_id, share, state, size, metadata, created_at_ms)
+       VALUES ('batch_open', 'batch', 'default', 'key_1', 'project', 'in_progress', 0, '{}', 1), ('batch_done', 'batch', 'default', 'key_1', 'project', 'completed', 0, '{}', 1)`,
+    );
+    database.close();
+  }
+  const copy = join(cwd, "copy");
+  expect(await runProgram(["backup", copy], { cwd })).toMatchObject({ code: 0 });
+  for (const words of [["rollback"], ["restore", copy]])
+    expect(await runProgram(words, { cwd })).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Batches that were running then go on .*: batch_open\.\n$/),
+    });
+});

@@ -135,7 +135,10 @@ async function runWorkers(count: number, config: Config, log: Log, tell: (app: S
  * Workers share their ports, and so would share those of another gateway without an error. Workers of a gateway that was killed
  * may still hold them for a moment.
  */
-async function requireOwnPort(section: "server" | "admin", { host, port }: Config["admin"]): Promise<void> {
+async function requireOwnPort(
+  section: "server" | "admin",
+  { host, port }: { host: string; port: number },
+): Promise<void> {
   const fields = { host: `${section}.host`, port: `${section}.port`, portFlag: PORT_FLAGS[section] };
   for (let tries = 0; port !== 0; tries++) {
     try {

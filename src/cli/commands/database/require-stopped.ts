@@ -4,11 +4,14 @@ import { system } from "../../../base/system.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import { number, text } from "../../../storage/columns.ts";
 import { instances } from "../../../storage/migrations/0008-instances.ts";
+import { batches } from "../../../storage/migrations/0033-batches.ts";
 import { openUnchanged } from "../../../storage/open.ts";
 import { sqlitePath } from "../../../storage/redact-storage-url.ts";
 
 /** A running gateway increments its beat count more often than this. */
 const BEAT_MS = 12_000;
+/** Batches that a message names. */
+const MAX_NAMED = 10;
 
 /**
  * Throws if a gateway is running on the storage, whatever the version of its tables. Nothing is needed of a SQLite file: one
@@ -52,11 +55,22 @@ async function runningPlace(url: string): Promise<string | undefined> {
   }
 }
 
-/** Gateways that ran when a copy of the database was made do not run on it. */
+/** Gateways that ran when a copy of the database was made do not run on it. Says which batches go on from there. */
 export async function forgetInstances(url: string): Promise<number> {
   const { storage, version } = await openUnchanged(url, system.clock);
   try {
     if (version >= instances.version) await storage.query("DELETE FROM instances");
+    if (version < batches.version) return version;
+    const open = await storage.query(
+      "SELECT id FROM objects WHERE kind = 'batch' AND state IN ('validating', 'in_progress') ORDER BY id",
+    );
+    if (open.length > 0) {
+      const ids = open.slice(0, MAX_NAMED).map((row) => text(row, "id"));
+      const more = open.length > ids.length ? ` and ${open.length - ids.length} more` : "";
+      console.error(
+        `Batches that were running then go on when the gateway starts, and send the lines again that they have finished since: ${ids.join(", ")}${more}.`,
+      );
+    }
     return version;
   } finally {
     await storage.close();
