@@ -1,5 +1,15 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -130,4 +140,73 @@ test("a modified backup is refused, and existing data is kept", async () => {
   expect(await check(join(folder, "two"))).toBe(0);
   const none = await runProgram(["restore", folder], { cwd: join(folder, "two") });
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("is not a backup")]);
+});
+
+const files = (place: Place, path = "", init: RequestInit = {}) =>
+  fetch(`${place.url}/v1/files${path}`, { ...init, headers: { authorization: `Bearer ${TEST_KEY}` } });
+
+test("a restore needs nothing of the old database, and brings back the files that clients have uploaded", async () => {
+  const place = await start("three");
+  await call(place);
+  const body = new FormData();
+  body.set("purpose", "user_data");
+  body.set("file", new File(["what a client has uploaded"], "notes.txt"));
+  const { id } = (await (await files(place, "", { method: "POST", body })).json()) as { id: string };
+  const copy = join(folder, "with files");
+  expect(await runProgram(["backup", copy], { cwd: place.cwd })).toMatchObject({ code: 0, stderr: "" });
+  expect(readdirSync(join(copy, "files"))).toHaveLength(1);
+  const without = join(folder, "without files");
+  expect(await runProgram(["backup", without, "--without-files"], { cwd: place.cwd })).toMatchObject({ code: 0 });
+  expect(readdirSync(without)).not.toContain("files");
+  await stop(place);
+  const expected = await usage(place.cwd);
+
+  const database = join(place.cwd, "data/trivium.db");
+  const damages: [name: string, damage: () => void][] = [
+    [
+      "its first page is overwritten",
+      () => {
+        const file = openSync(database, "r+");
+        writeSync(file, Buffer.alloc(4096, "x"), 0, 4096, 0);
+        closeSync(file);
+      },
+    ],
+    ["another file is in its place", () => writeFileSync(database, "something else")],
+    [
+      "a folder is in its place",
+      () => {
+        rmSync(database);
+        mkdirSync(database);
+      },
+    ],
+    ["everything is missing", () => rmSync(join(place.cwd, "data"), { recursive: true })],
+  ];
+  for (const [name, damage] of damages) {
+    damage();
+    const { code, stderr } = await runProgram(["restore", copy], { cwd: place.cwd });
+    const isSilent = stderr === "" || stderr.includes("not known whether a gateway elsewhere is using it");
+    expect({ name, code, stderr, isSilent }).toEqual({ name, code: 0, stderr, isSilent: true });
+    expect(await usage(place.cwd)).toBe(expected);
+  }
+  const again = await start("three");
+  expect(await (await files(again, `/${id}/content`)).text()).toBe("what a client has uploaded");
+  // Not even over a damaged file while a gateway has it open.
+  writeFileSync(database, "overwritten while it runs");
+  const refused = await runProgram(["restore", copy], { cwd: place.cwd });
+  if (process.platform === "linux") {
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/process \d+ .*Stop it first/) });
+  }
+  again.program.kill("SIGKILL");
+  await again.program.exited;
+  running.delete(again.program);
+  expect(await runProgram(["restore", copy], { cwd: place.cwd })).toMatchObject({ code: 0 });
+  expect(await usage(place.cwd)).toBe(expected);
+}, 180_000);
+
+test("a backup without a database says so in one line", async () => {
+  const cwd = join(folder, "empty");
+  mkdirSync(cwd);
+  const { code, stderr } = await runProgram(["backup", join(cwd, "copy")], { cwd });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^The database \S+trivium\.db does not exist\. [^\n]*\n$/)]);
+  expect(readdirSync(cwd)).toEqual([]);
 });

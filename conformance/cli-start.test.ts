@@ -94,7 +94,19 @@ describe("trivium init", () => {
       cwd,
       stdin: "openai=sk-good\nanthropic=sk-wrong\n",
     });
-    expect(rejected.code).toBe(1);
+    expect([rejected.code, rejected.stderr]).toEqual([
+      1,
+      "trivium.yaml was not written: the key for anthropic was rejected. Give another key, or pass --no-check.\n",
+    ]);
+    const [, , ...custom] = bases();
+    const inEnvironment = await runProgram(["init", "--yes", ...custom], {
+      cwd,
+      env: { ANTHROPIC_API_KEY: "sk-wrong" },
+    });
+    expect([inEnvironment.code, inEnvironment.stderr]).toEqual([
+      1,
+      "trivium.yaml was not written: the key for anthropic was rejected. Correct or unset ANTHROPIC_API_KEY, or pass --no-check.\n",
+    ]);
     expect(JSON.parse(rejected.stdout)).toEqual({
       files: [],
       providers: [

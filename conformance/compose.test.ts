@@ -14,7 +14,7 @@ import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 const deploy = new URL("../deploy/compose/", import.meta.url).pathname;
 const read = (name: string): string => readFileSync(join(deploy, name), "utf8");
 const compose = parse(read("compose.yaml"), { merge: true }) as {
-  services: Record<string, { command?: string[]; healthcheck?: { test: string[] } }>;
+  services: Record<string, { command?: string[]; healthcheck?: { test: string[] }; volumes?: string[] }>;
 };
 const valkey = Bun.which("valkey-server") ?? Bun.which("redis-server");
 const hasPrograms = nginxPresent("the compose file") && programsPresent("the compose file", "redis-server");
@@ -68,6 +68,7 @@ class Composed {
         ["port: 8787", `port: ${port}`],
         ["port: 8788", `port: ${adminPort}`],
         ["data_dir: /data", `data_dir: ${place}`],
+        ["files: /files", `files: ${join(this.folder, "files")}`],
         ["@postgres:5432", `@${own.host}`],
         ["@valkey:6379", `@127.0.0.1:${valkeyPort}`],
       ]);
@@ -155,6 +156,27 @@ describe.skipIf(postgres === undefined)("issue 15: the compose file", () => {
       const own = args.map((arg) => (arg === "http://127.0.0.1:8787" ? url : arg));
       expect(await runProgram(own, { cwd: composed.folder })).toMatchObject({ code: 0 });
     }
+  });
+
+  test("the first key is made by the command of the file's first lines, and a file uploaded with it is at both gateways", async () => {
+    const [, service = "", program, words = ""] =
+      /docker compose exec (\S+) (\/app\/trivium) (.+)/.exec(read("compose.yaml")) ?? [];
+    expect([Object.keys(compose.services).includes(service), program]).toEqual([true, "/app/trivium"]);
+    const env = { ...ENVIRONMENT, TRIVIUM_CONFIG: join(composed.folder, service, "trivium.yaml") };
+    const made = await runProgram([...words.trim().split(" "), "--json"], { cwd: composed.folder, env });
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    const headers = { authorization: `Bearer ${(JSON.parse(made.stdout) as { key: string }).key}` };
+    for (const gateway of ["gateway-1", "gateway-2"])
+      expect(compose.services[gateway]?.volumes).toContain("files:/files");
+    const [first, second] = composed.gateways;
+    await composed.answers(`${second?.url}/v1/files`, headers);
+    await composed.answers(`${first?.url}/v1/files`, headers);
+    const body = new FormData();
+    body.set("purpose", "user_data");
+    body.set("file", new File(["shared"], "notes.txt"));
+    const uploaded = await fetch(`${first?.url}/v1/files`, { method: "POST", headers, body });
+    const { id } = (await uploaded.json()) as { id: string };
+    expect(await (await fetch(`${second?.url}/v1/files/${id}/content`, { headers })).text()).toBe("shared");
   });
 
   test("a key created at one gateway works through nginx, streamed or not, at both; the ledger is shared", async () => {

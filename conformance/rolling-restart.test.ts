@@ -28,6 +28,7 @@ async function startInstance(name: string, port: number, adminPort: number): Pro
     storage: `sqlite:${join(folder, "trivium.db")}`,
     redis: redis?.url,
     data_dir: place,
+    files: join(folder, "files"),
     simulator: true,
     log: { calls: "off" },
     keys: [{ name: "tests", key: TEST_KEY }],

@@ -232,8 +232,14 @@ describe("choices 7: exit codes that scripts can use", () => {
     const { port } = blocker;
     const ended = await run(newFolder(), "sim", "--port", String(port));
     await blocker.stop(true);
-    const line = `Port ${port} on 127.0.0.1 is in use. Is another Trivium running? Set --port to a free port.`;
-    expect(oneLine(ended)).toEqual({ code: 1, line });
+    expect(oneLine(ended)).toEqual({
+      code: 1,
+      line: expect.stringMatching(
+        new RegExp(
+          `^Port ${port} on 127.0.0.1 is in use by process ${process.pid} .*Stop it, or set --port to a free port.$`,
+        ),
+      ),
+    });
   });
 
   test("a configured key is not revoked by its name, nor by that of a revoked stored key", async () => {
@@ -320,5 +326,51 @@ test("choices 5: the operator's listener has its own message for unknown endpoin
     });
   } finally {
     await gateway.stop();
+  }
+});
+
+test("a proxy for the outside is not asked for this machine: the simulator and the commands answer", async () => {
+  // Nothing listens there, so every request sent to it fails.
+  const proxy = `http://127.0.0.1:${freePort()}`;
+  const proxies = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: "internal.example" };
+  const folder = newFolder({ storage: "sqlite::memory:" });
+  const child = Bun.spawn([TRIVIUM, "serve", "--json", "--port", "0", "--admin-port", "0"], {
+    cwd: folder,
+    env: bareEnvironment(proxies),
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  try {
+    let shown = "";
+    for await (const chunk of child.stdout) {
+      shown += new TextDecoder().decode(chunk);
+      if (shown.trimEnd().endsWith("\n}")) break;
+    }
+    const { url, first_start } = JSON.parse(shown) as { url: string; first_start: { api_key: string } };
+    const variables = { ...proxies, TRIVIUM_URL: url, TRIVIUM_API_KEY: first_start.api_key };
+    expect(await runWith(variables, folder, "health", "--url", url)).toMatchObject({ code: 0 });
+    const said = await runWith(variables, folder, "image", "a fox", "-o", "fox.png");
+    expect({ code: said.code, stderr: said.stderr }).toMatchObject({ code: 0 });
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+});
+
+test("workers, which share their ports, do not share those of another gateway; its first process is named", async () => {
+  const port = freePort();
+  const serve = ["serve", "--workers", "2", "--port", String(port), "--admin-port", "0"];
+  const options = { env: bareEnvironment(), stdout: "pipe", stderr: "ignore" } as const;
+  const first = Bun.spawn([TRIVIUM, ...serve], { cwd: newFolder({ storage: "sqlite:./one.db" }), ...options });
+  try {
+    for await (const chunk of first.stdout) if (new TextDecoder().decode(chunk).includes("listening")) break;
+    const { code, line } = oneLine(await run(newFolder({ storage: "sqlite:./two.db" }), ...serve));
+    expect({ code, line }).toEqual({
+      code: 1,
+      line: expect.stringContaining(`Port ${port} on 127.0.0.1 is in use by process ${first.pid} (`),
+    });
+  } finally {
+    first.kill("SIGTERM");
+    await first.exited;
   }
 });

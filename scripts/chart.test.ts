@@ -13,7 +13,13 @@ const { version } = JSON.parse(read(`${root}package.json`)) as { version: string
 const templates = [...new Glob("**/*").scanSync(`${chart}templates`)].map((file) => read(`${chart}templates/${file}`));
 
 /** What more than one replica needs. */
-const SHARED = ["--set", "config.storage=postgres://db/trivium", "--set", "config.redis=redis://cache"];
+const SHARED = [
+  "--set",
+  "config.storage=postgres://db/trivium",
+  "--set",
+  "config.redis=redis://cache",
+  "config.files=s3://media/of-trivium",
+];
 
 function at(path: readonly string[]): unknown {
   return path.reduce<unknown>((holder, name) => (holder as Record<string, unknown> | undefined)?.[name], values);
@@ -93,6 +99,7 @@ describe("the Helm chart", () => {
     ["autoscaling.enabled=true", "SQLite is for one replica"],
     ["replicaCount=3,config.storage=sqlite:/data/t.db,config.redis=redis://cache", "SQLite is for one replica"],
     ["replicaCount=2,config.storage=postgres://db/trivium", "Set config.redis to a redis:// URL"],
+    ["replicaCount=2,config.storage=postgres://db/trivium,config.redis=redis://cache", "Set config.files to s3://"],
   ])("%s is refused, with what to set", (settings, sentence) => {
     const { exitCode, text } = rendered(settings);
     expect([exitCode, text]).toEqual([1, expect.stringContaining(sentence)]);
@@ -100,14 +107,18 @@ describe("the Helm chart", () => {
 
   test.skipIf(helm === null)("several replicas with PostgreSQL and Redis are rendered", () => {
     expect(rendered(...several)).toMatchObject({ exitCode: 0, text: expect.stringContaining("replicas: 3") });
-    expect(rendered("replicaCount=2", "config.storage=\x24{STORAGE}", "config.redis=\x24{REDIS}").exitCode).toBe(0);
+    expect(
+      rendered("replicaCount=2", "config.storage=\x24{STORAGE}", "config.redis=\x24{REDIS}", "config.files=\x24{FILES}")
+        .exitCode,
+    ).toBe(0);
   });
 
   test("what is refused is refused by a sentence in the chart itself", () => {
     const sentences = templates.join("\n").match(/fail "[^"]+"/g) ?? [];
-    expect(sentences.map((sentence) => /Set config\.(storage|redis)/.exec(sentence)?.[1])).toEqual([
+    expect(sentences.map((sentence) => /Set config\.(storage|redis|files)/.exec(sentence)?.[1])).toEqual([
       "storage",
       "redis",
+      "files",
     ]);
   });
 });

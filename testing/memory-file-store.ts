@@ -34,5 +34,9 @@ export class MemoryFileStore implements FileStore {
     for (const [name, { writtenAtMs }] of this.#files) yield { name, writtenAtMs };
   }
 
+  async identity(): Promise<string> {
+    return "memory";
+  }
+
   async removeUnfinished(): Promise<void> {}
 }

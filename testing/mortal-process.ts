@@ -118,6 +118,7 @@ export class MortalProcess implements ProcessParts {
       open: (...given) => this.#look(() => files.open(...given)),
       remove: (...given) => this.#step("a file's removal", () => files.remove(...given)),
       list: () => files.list(),
+      identity: () => this.#look(() => files.identity()),
       removeUnfinished: (...given) => files.removeUnfinished(...given),
     };
   }

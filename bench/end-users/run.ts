@@ -62,6 +62,7 @@ const start = ({ url, cwd }: { url: string; cwd: string }) => {
       log: { calls: "off" },
       storage: postgres.url,
       redis: redis.url,
+      files: join(folder, "files"),
       keys: [
         { name: "bench", key: TEST_KEY, end_users: endUsers },
         { name: "plain", key: PLAIN_KEY, limits: { requests_per_minute: 10_000_000 } },

@@ -59,6 +59,7 @@ async function start(): Promise<void> {
       log: { calls: "off" },
       storage: postgres?.url,
       redis: redis?.url,
+      files: join(folder, "files"),
       keys: Array.from({ length: keys }, (_, index) => ({ name: `key-${index}`, key: keyOf(index), limits })),
       ...scriptedModels(`http://127.0.0.1:${providerPort}`, { first_byte: 30_000, idle: 30_000 }),
     }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../testing/free-port.ts";
@@ -134,9 +134,15 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
     expect([first, last].map(({ request_counts }) => request_counts.completed)).toEqual([100, 100]);
   }, 90_000);
 
-  test("an instance that does not share the folder of files leaves lines to the others, and says why", async () => {
+  test("an instance that does not share the folder of files is refused; one with a copy of it leaves lines to the others, and says why", async () => {
     // Its limit is higher, so that the others cannot take all lines.
     const stray = makeInstance("stray", "stray/files", 2 * MAX_CONCURRENT);
+    await expect(stray.start(KEYS)).rejects.toThrow();
+    const said = () => Bun.file(join(folder, "stray", "stderr")).text();
+    expect(await said()).toMatch(
+      /A gateway on this database keeps its files elsewhere: .* Set `files` of all gateways/,
+    );
+    cpSync(join(folder, "files/.trivium-store"), join(folder, "stray/files/.trivium-store"));
     await stray.start(KEYS);
     provider.delayMs = 40;
     const lines = texts("stray", 300);
@@ -146,7 +152,7 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
     // Every line that it returned for later would be late by ten seconds.
     expect(performance.now() - began).toBeLessThan(20_000);
     expect(provider.byKey.has("key-of-stray")).toBe(false);
-    expect(await Bun.file(join(folder, "stray", "stderr")).text()).toContain("must share that folder");
+    expect(await said()).toContain("must share that folder");
     await stray.stop();
   }, 90_000);
 

@@ -68,6 +68,27 @@ describe("S22: a provider's error text reaches clients without its internals, an
     }
   });
 
+  test("a provider's 404 names the provider and the model as it was asked for there", async () => {
+    upstream.play(
+      (_request, response) => void sendJson(response, { error: { message: "no such model", code: 404 } }, 404),
+    );
+    for (const [client, host] of lanes) {
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+      const { status, message } = await errorOf(response);
+      expect([status, message]).toEqual([
+        404,
+        expect.stringMatching(
+          new RegExp(
+            `^Provider \`${scriptedProvider(host)}\` answered 404 to a request for its model \`[^\`]+\`: no such model$`,
+          ),
+        ),
+      ]);
+    }
+    // The gateway's own answer for a model that it does not know.
+    const unknown = await callGateway(gateway.url, "chat", gateway.key, { model: "test/none" });
+    expect((await errorOf(unknown)).message).not.toContain("Provider");
+  });
+
   test("H10: sentences that agents act on are unchanged", async () => {
     for (const message of [
       "prompt is too long: 210000 tokens > 200000 maximum",

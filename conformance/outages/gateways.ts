@@ -54,6 +54,7 @@ export class GatewayProcess {
         admin: { port: adminPort, secret: TEST_ADMIN_SECRET },
         storage,
         redis,
+        files: join(this.#folder, "../files"),
         simulator: false,
         log: { calls: "off" },
         keys: [

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app/start-app.ts";
 import { system } from "../../src/base/system.ts";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
@@ -61,6 +62,7 @@ export async function startTestGateway({
       data_dir: join(folder, "data"),
       simulator: false,
       keys: [{ name: "tests", key: TEST_KEY }],
+      ...withoutAbsent({ files: shared }),
       ...config,
     };
     writeFileSync(configFile, JSON.stringify(sections, null, 1));
@@ -74,6 +76,9 @@ export async function startTestGateway({
       ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
     });
   };
+  // Gateways that share a storage share their files too.
+  const shared =
+    config["redis"] === undefined ? undefined : `${tmpdir()}/trivium-files-${Bun.hash(String(config["storage"]))}`;
   if (!("storage" in config || "data_dir" in config)) await writeSqliteTables(join(folder, "data", "trivium.db"));
   const app = await start();
   return {
@@ -95,6 +100,7 @@ export async function startTestGateway({
     stop: async () => {
       await app.stop();
       if (given === undefined) rmSync(folder, { recursive: true, force: true });
+      if (shared !== undefined) rmSync(shared, { recursive: true, force: true });
     },
   };
 }

@@ -25,14 +25,15 @@ for library in libnss_dns.so.2 libnss_files.so.2 libresolv.so.2; do
   if [ -e "$found" ]; then install -D -m 755 "$found" "$root$found"; fi
 done
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-mkdir -p "$root/etc/trivium" "$root/data"
+mkdir -p "$root/etc/trivium" "$root/data" "$root/files"
 # A default; mount your own file over it.
 echo "data_dir: /data" >"$root/etc/trivium/trivium.yaml"
 echo "trivium:x:65532:65532::/data:/sbin/nologin" >"$root/etc/passwd"
 echo "trivium:x:65532:" >"$root/etc/group"
 echo "hosts: files dns" >"$root/etc/nsswitch.conf"
-chown 65532:65532 "$root/data"
-chmod 700 "$root/data"
+# A new volume there belongs to the program's user.
+chown 65532:65532 "$root/data" "$root/files"
+chmod 700 "$root/data" "$root/files"
 # Fixed timestamps make the layer reproducible.
 epoch="${SOURCE_DATE_EPOCH:-0}"
 find "$root" -exec touch -h -d "@$epoch" {} +

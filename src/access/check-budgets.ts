@@ -150,15 +150,18 @@ function exhausted(
   // A call that could run once the calls in flight have ended may be retried.
   const onlyNow = left > 0 && call.estimatedCostNanoUsd <= left;
   const endsMs = windowEndMs(window, nowMs);
-  const renewal = endsMs === undefined ? "" : ` It resets at ${new Date(endsMs).toISOString()}.`;
+  const renewal = endsMs === undefined ? " It does not reset." : ` It resets at ${new Date(endsMs).toISOString()}.`;
   const advice =
     reservedFor(call) > call.estimatedCostNanoUsd ? " Set an output token limit in the request to lower this." : "";
   const budget = `a budget${hidesUse(level) ? "" : ` of ${level.limits[limit]} USD`} ${WINDOW_WORDS[window]}`;
-  // A key must not learn what all keys together have spent, and this process does not know what others have spent.
+  const cost = `this call may cost up to ${usd(needed)} USD.`;
+  // A key must not learn what all keys together have spent. Of others' spending this process knows what they have reported.
   const state =
-    hidesUse(level) || share !== undefined
+    hidesUse(level) || (share !== undefined && spent === 0)
       ? `has ${budget} that cannot cover this call, which may cost up to ${usd(needed)} USD.`
-      : `has ${budget}: ${usd(spent)} USD spent, ${usd(meter.reserved)} USD reserved by calls in flight, and this call may cost up to ${usd(needed)} USD.`;
+      : share !== undefined
+        ? `has ${budget}: at least ${usd(spent)} USD spent, and ${cost}`
+        : `has ${budget}: ${usd(spent)} USD spent, ${usd(meter.reserved)} USD reserved by calls in flight, and ${cost}`;
   const retry = share === undefined ? " Retry when calls in flight have finished." : ` ${SHARED_RETRY}${renewal}`;
   const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? retry : renewal}`;
   const details = onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};

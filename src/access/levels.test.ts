@@ -315,7 +315,7 @@ describe("levels: shares", () => {
     expect(account.inUse("budgetUsdPerDay", clock.ms, clock.ms)).toBe(6e7);
     expect(account.meter.spent("day", clock.ms)).toBe(5.6e8);
     expect(() => admissions.enter(who).admit(call)).toThrow(
-      "a budget of 1 USD a day that cannot cover this call, which may cost up to 0.1 USD.",
+      "a budget of 1 USD a day: at least 0.56 USD spent, and this call may cost up to 0.1 USD. Calls in flight may free some of it when they finish. It resets at 2026-02-01T00:00:00.000Z.",
     );
     admissions.enter(who).admit({ ...call, estimatedCostNanoUsd: 4e7 });
     expect(account.inUse("budgetUsdTotal", clock.ms, clock.ms)).toBe(1e8);

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { isOptional } from "../../testing/is-present.ts";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { beat, insertInstance, type RegisteredInstance, selectInstances } from "../storage/tables/instances.ts";
 import { checkOthers } from "./check-others.ts";
 import { processName } from "./process-name.ts";
@@ -17,12 +18,25 @@ const named = (change: { pid?: number; run?: string; ids?: string }): string => 
 };
 
 /** Starts a gateway next to another one, which may be running. */
-async function startBeside(other: { process: string; shares?: string; startedAtMs?: number; runs?: boolean }) {
+async function startBeside(other: {
+  process: string;
+  shares?: string;
+  startedAtMs?: number;
+  runs?: boolean;
+  files?: string;
+  ownFiles?: string;
+}) {
   const storage = await openMemoryStorage(system.clock);
   const { runs = false, shares = "redis", startedAtMs = 1 } = other;
-  const row = { id: "instance_1", place: ownPlace, process: other.process, startedAtMs, shares };
+  const files = withoutAbsent({ files: other.files });
+  const row = { id: "instance_1", place: ownPlace, process: other.process, startedAtMs, shares, ...files };
   await beat(storage, row);
-  const self: RegisteredInstance = { ...row, id: "instance_2", process: processName() };
+  const self: RegisteredInstance = {
+    ...row,
+    id: "instance_2",
+    process: processName(),
+    ...withoutAbsent({ files: other.ownFiles ?? other.files }),
+  };
   await insertInstance(storage, self);
   const cancel = runs ? system.clock.every(EVERY_MS / 4, () => void beat(storage, row)) : () => {};
   try {
@@ -79,4 +93,16 @@ test("choices 9: a running gateway that shares no limits prevents another from s
   const other = { process: named({ ids: "another container", run: "another" }), shares: "" };
   await expect(startBeside({ ...other, runs: true })).rejects.toThrow(`already running on this database: ${ownPlace},`);
   expect(await startBeside(other)).toEqual(IS_DEAD);
+});
+
+test("decision 0146: a running gateway that keeps its files elsewhere prevents another from starting, and a silent one does not", async () => {
+  const other = { process: named({ ids: "another container", run: "another" }), files: "folder one" };
+  await expect(startBeside({ ...other, ownFiles: "folder two", runs: true })).rejects.toThrow(
+    `keeps its files elsewhere: ${ownPlace}, started 1970-01-01T00:00:00.001Z, uses folder one, and this one folder two.`,
+  );
+  // It shares limits, so its share is not given away before it is certain that it is dead.
+  expect(await startBeside({ ...other, ownFiles: "folder two" })).toEqual(LIVES);
+  expect(await startBeside({ ...other, runs: true })).toEqual(LIVES);
+  // One of an earlier version does not say where its files are.
+  expect(await startBeside({ process: other.process, ownFiles: "folder two", runs: true })).toEqual(LIVES);
 });

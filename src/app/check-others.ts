@@ -21,8 +21,18 @@ const LOOKS = 15;
 /** Host and process, for people. */
 export const placeOf = (pid: number): string => `${hostname()}, process ${pid}`;
 
+/** Whether two gateways share their limits. */
+export const sharesLimits = (shares: string, others: string): boolean => shares !== "" && shares === others;
+
+/** Without a shared place, a file that was uploaded to one of them is missing at the other. */
+const sharesFiles = (files: string | undefined, others: string | undefined): boolean =>
+  files === undefined || others === undefined || files === others;
+
+type Sharing = Pick<Instance, "shares" | "files">;
+
 /** Whether two gateways may use one storage. */
-export const mayJoin = (shares: string, others: string): boolean => shares !== "" && shares === others;
+const mayJoin = (one: Sharing, other: Sharing): boolean =>
+  sharesLimits(one.shares, other.shares) && sharesFiles(one.files, other.files);
 
 interface CheckOptions {
   storage: Storage;
@@ -39,7 +49,7 @@ export interface Joined {
 }
 
 /**
- * Refuses to start while a gateway that shares no limits with this one is running (choices 9). A row does not prove that its
+ * Refuses to start while a gateway that shares no limits or no files with this one is running (choices 9). A row does not prove that its
  * gateway is alive: if it may have been killed, its beat count is watched for a while. A gateway that shares limits with this
  * one is reported dead only if that is certain, because its share is given to others at once.
  */
@@ -50,7 +60,7 @@ export async function checkOthers({ storage, self, clock, everyMs }: CheckOption
     if (hasEnded(other.process)) dead.push(other.id);
     else before.set(other.id, other);
   }
-  const strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
+  const strangers = [...before.values()].filter((other) => !mayJoin(self, other));
   const alive = new Set<string>();
   for (let look = 0; strangers.length > 0 && look < LOOKS; look++) {
     await clock.sleep(everyMs / LOOKS_PER_BEAT);
@@ -59,12 +69,13 @@ export async function checkOthers({ storage, self, clock, everyMs }: CheckOption
       const known = before.get(other.id);
       if (known === undefined || known.beats === other.beats) continue;
       alive.add(other.id);
-      if (!mayJoin(self.shares, other.shares) && isInTheWay(known, self)) throw refusal(other, self);
+      if (!mayJoin(self, other) && isInTheWay(known, self)) throw refusal(other, self);
     }
   }
-  for (const { id } of strangers) if (!alive.has(id)) dead.push(id);
+  const peers = [...before.values()].filter(({ shares }) => sharesLimits(self.shares, shares));
+  for (const other of strangers) if (!alive.has(other.id) && !peers.includes(other)) dead.push(other.id);
   for (const id of dead) await deleteInstance(storage, id);
-  return { isFirst: strangers.length === before.size, dead };
+  return { isFirst: peers.length === 0, dead };
 }
 
 const othersOf = async (storage: Storage, self: { id: string }): Promise<Instance[]> =>
@@ -73,8 +84,15 @@ const othersOf = async (storage: Storage, self: { id: string }): Promise<Instanc
 /** If two start at the same time, the one with the lower id continues. */
 const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => beats > 0 || id < self.id;
 
-function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
+function refusal({ place, startedAtMs, shares, files }: Instance, self: Sharing): GatewayError {
   const since = new Date(startedAtMs).toISOString();
+  if (sharesLimits(self.shares, shares)) {
+    return new GatewayError(
+      "invalid_request",
+      `A gateway on this database keeps its files elsewhere: ${place}, started ${since}, uses ${files}, and this one ${self.files}. ` +
+        "What clients upload to one would be missing at the other. Set `files` of all gateways to the same bucket, or to one folder on a disk that they share.",
+    );
+  }
   const alone = shares === "" && self.shares === "";
   const several = alone ? ". To use several processes on one machine, set `server.workers`" : "";
   return new GatewayError(

@@ -10,7 +10,7 @@ import {
   type RegisteredInstance,
   selectInstances,
 } from "../storage/tables/instances.ts";
-import { checkOthers, type Joined, mayJoin, placeOf } from "./check-others.ts";
+import { checkOthers, type Joined, placeOf, sharesLimits } from "./check-others.ts";
 import { hasEnded, processName } from "./process-name.ts";
 
 /** An instance whose count has not changed for this many of our beats is considered dead, and its row is removed. */
@@ -58,6 +58,8 @@ export class InstanceHeartbeat {
     everyMs: number;
     /** The name of the server that shares limits; "" if they are not shared. */
     shares: string;
+    /** The identity of its file store. */
+    files: string;
   }) {
     this.#storage = options.storage;
     this.#log = options.log;
@@ -66,8 +68,8 @@ export class InstanceHeartbeat {
     this.#everyMs = options.everyMs;
     this.#writtenAtMs = clock.nowMs();
     const startedAtMs = Math.round(clock.wallMs());
-    const { id, shares } = options;
-    this.#self = { id, place: placeOf(process.pid), process: processName(), startedAtMs, shares };
+    const { id, shares, files } = options;
+    this.#self = { id, place: placeOf(process.pid), process: processName(), startedAtMs, shares, files };
   }
 
   /** Why the last write to the storage failed; undefined if it succeeded. */
@@ -87,7 +89,7 @@ export class InstanceHeartbeat {
     );
   }
 
-  /** Registers this instance. Refuses to start while a gateway that shares no limits with it is running. */
+  /** Registers this instance. Refuses to start while a gateway that shares no limits or files with it is running. */
   async join(): Promise<Joined> {
     await insertInstance(this.#storage, this.#self);
     try {
@@ -155,7 +157,7 @@ export class InstanceHeartbeat {
     }
     known.beats = beats;
     known.still = 0;
-    if (known.reported || mayJoin(this.#self.shares, shares)) return;
+    if (known.reported || sharesLimits(this.#self.shares, shares)) return;
     known.reported = true;
     const since = new Date(startedAtMs).toISOString();
     this.#log.warn(

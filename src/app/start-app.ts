@@ -140,7 +140,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   await journals.recover();
   const sharing = options.sharing ?? limitSharing(config, sources, timings.limitLeaseMs);
   const [id, shares] = [instanceId(sources), sharing?.name ?? ""];
-  const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs: timings.heartbeatMs, shares });
+  const files = await fileStore.identity();
+  const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs: timings.heartbeatMs, shares, files });
   const joined = await heartbeat.join();
   parts.add("instance", () => heartbeat.stop());
 

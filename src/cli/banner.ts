@@ -68,6 +68,6 @@ function tellMissing({ missing }: Started): string {
 const reachableUrl = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0\.0|\[::\])/, "$1127.0.0.1");
 
 function curlLine(baseUrl: string, key: string, model: string): string {
-  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello, who are you?" }] });
-  return `curl ${baseUrl}/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "Hello, who are you?" }] });
+  return `curl -N ${baseUrl}/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
 }

@@ -189,15 +189,27 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
     commands: [
       list(
         "backup",
-        "FOLDER [--files]",
-        "back up a SQLite database with its journal and key; the gateway may be running",
-        () => import("./commands/backup.ts").then(({ backup }) => backup),
+        "FOLDER [--without-files]",
+        "back up a SQLite database with its journal, key and files; the gateway may be running",
+        () => import("./commands/database/backup.ts").then(({ backup }) => backup),
       ),
       list("restore", "FOLDER", "restore a SQLite backup; the gateway must be stopped", () =>
-        import("./commands/restore.ts").then(({ restore }) => restore),
+        import("./commands/database/restore.ts").then(({ restore }) => restore),
       ),
-      list("migrate", "--to postgres://…", "copy a SQLite database into an empty PostgreSQL database", () =>
-        import("./commands/migrate.ts").then(({ migrate }) => migrate),
+      list(
+        "migrate",
+        "[--to postgres://…] [--without-copy]",
+        "upgrade the tables of the database, or copy a SQLite database into an empty PostgreSQL database",
+        () => import("./commands/database/migrate.ts").then(({ migrate }) => migrate),
+      ),
+      list("upgrade", "--check", "show what this version of the program would change in the database", () =>
+        import("./commands/database/upgrade.ts").then(({ upgrade }) => upgrade),
+      ),
+      list(
+        "rollback",
+        "[--dry-run]",
+        "put back the copy of a SQLite database from before its last upgrade; the gateway must be stopped",
+        () => import("./commands/database/rollback.ts").then(({ rollback }) => rollback),
       ),
     ],
   },

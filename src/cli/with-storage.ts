@@ -3,7 +3,7 @@ import { readConfigInForce } from "../app/read-config-in-force.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
-import { openStorage } from "../storage/open.ts";
+import { openCurrent } from "../storage/open.ts";
 import { sqlitePath } from "../storage/redact-storage-url.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
@@ -19,7 +19,7 @@ interface Needs {
   mayCreate?: boolean;
 }
 
-/** Opens the configured storage for one command, with or without a running gateway. */
+/** Opens the configured storage for one command, with or without a running gateway. Its tables are not changed. */
 export async function withStorage<T>(
   flag: string | undefined,
   work: (storage: Storage, config: Config) => Promise<T>,
@@ -30,7 +30,7 @@ export async function withStorage<T>(
     ...(wholeConfig ? {} : { sections: STORAGE_SECTIONS }),
   });
   if (!mayCreate) requireFile(config);
-  const storage = await openStorage(config.storage, system.clock);
+  const storage = await openCurrent(config.storage, system.clock, { mayCreate });
   try {
     return await work(storage, config);
   } catch (thrown) {
@@ -40,7 +40,8 @@ export async function withStorage<T>(
   }
 }
 
-function requireFile({ storage, file }: Config): void {
+/** Throws if the storage is a SQLite file that does not exist. */
+export function requireFile({ storage, file }: Pick<Config, "storage" | "file">): void {
   const path = sqlitePath(storage);
   if (path === undefined || path === ":memory:" || existsSync(path)) return;
   const cure =

@@ -64,7 +64,7 @@ export function checkReferences(
       const provider = offer?.provider;
       if (provider === undefined || known.has(provider)) return;
       const near = nearestName(provider, known);
-      const hint = near === undefined ? `declared providers: ${[...known].join(", ")}` : `did you mean ${near}?`;
+      const hint = near === undefined ? namesOf(file, root, known) : `did you mean ${near}?`;
       const position = positionAt(root, ["models", modelIndex, "offers", offerIndex, "provider"]);
       report(position, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
     });
@@ -77,14 +77,24 @@ function knownProviders(root: MapNode, kinds: Iterable<string>): Set<string> {
   return new Set([...(section?.kind === "map" ? section.entries.keys() : kinds), SIMULATOR]);
 }
 
+/** Without a `providers` section nothing is declared, and a name can only be that of a kind. */
+function namesOf({ simulator }: Incomplete<RootFile>, root: MapNode, known: ReadonlySet<string>): string {
+  const names = [...known].filter((name) => name !== SIMULATOR || simulator !== false);
+  const listed = names.length === 0 ? "none" : names.join(", ");
+  return root.entries.has("providers")
+    ? `declared providers: ${listed}`
+    : `the file has no \`providers\`, so use a kind whose variables are set in the environment: ${listed}`;
+}
+
 /** A fallback to nowhere would only be noticed when it is needed. */
 function checkFallbacks(
-  { routing, keys = [], models = [], aliases = {} }: Incomplete<RootFile>,
+  file: Incomplete<RootFile>,
   root: MapNode,
   providers: ReadonlySet<string>,
   known: KnownModels,
   report: Report,
 ): void {
+  const { routing, keys = [], models = [], aliases = {} } = file;
   const configured = models.flatMap((model) => model?.id ?? []);
   const check = (written: string | boolean | undefined, path: readonly (string | number)[], shown: string) => {
     const fallback = written === undefined ? "all" : readFallback(written);
@@ -92,7 +102,7 @@ function checkFallbacks(
     if ("provider" in fallback) {
       if (providers.has(fallback.provider)) return;
       const near = nearestName(fallback.provider, providers);
-      const hint = near === undefined ? `declared providers: ${[...providers].join(", ")}` : `did you mean ${near}?`;
+      const hint = near === undefined ? namesOf(file, root, providers) : `did you mean ${near}?`;
       report(positionAt(root, path), `${shown} is neither a declared provider nor a model id; ${hint}`);
       return;
     }

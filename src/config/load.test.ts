@@ -763,7 +763,19 @@ describe("what is refused, with its position", () => {
       "an offer of an unknown provider while providers come from the environment",
       "models: [ { id: a/b, offers: [ { provider: gemini, model: m }, { provider: simulator, model: m }, { provider: acme, model: m } ] } ]",
       [
-        `trivium.yaml:1:111: models[0].offers[2].provider is not a declared provider; declared providers: ${[...KINDS.keys()].join(", ")}, simulator`,
+        `trivium.yaml:1:111: models[0].offers[2].provider is not a declared provider; the file has no \`providers\`, so use a kind whose variables are set in the environment: ${[...KINDS.keys()].join(", ")}, simulator`,
+      ],
+    ],
+    [
+      "an offer of an unknown provider without providers and simulator",
+      "providers: {}\nsimulator: false\nmodels: [ { id: a/b, offers: [ { provider: acme, model: m } ] } ]",
+      ["trivium.yaml:3:44: models[0].offers[0].provider is not a declared provider; declared providers: none"],
+    ],
+    [
+      "an offer of an unknown provider beside declared ones",
+      `${provider("")}models: [ { id: a/b, offers: [ { provider: acme, model: m } ] } ]`,
+      [
+        "trivium.yaml:6:44: models[0].offers[0].provider is not a declared provider; declared providers: claude, simulator",
       ],
     ],
     [

@@ -119,6 +119,13 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       }
     });
 
+    test("its name is always the same, and is not in the list", async () => {
+      const before = await namesIn(store());
+      const names = await Promise.all([1, 2, 3].map(() => store().identity()));
+      expect(new Set([...names, await store().identity()]).size).toBe(1);
+      expect(await namesIn(store())).toEqual(before);
+    });
+
     test("the list includes when a file was written", async () => {
       const name = newName();
       const beforeMs = Date.now();

@@ -39,6 +39,11 @@ export interface FileStore {
   list(): AsyncIterable<ListedFile>;
   /** The free space, if known. */
   freeBytes?(): Promise<number>;
+  /**
+   * A name of the store that all its users read, and users of another store do not. The first one of a folder gives it its
+   * name, which moves with it.
+   */
+  identity(): Promise<string>;
   /** Removes the remains of writers that were killed long before this time. */
   removeUnfinished(nowMs: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, mock, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import * as disk from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,17 @@ describe("folder store", () => {
   test("the folder is created for this user only, and no temporary file is left in it", () => {
     expect(statSync(folder).mode & 0o077).toBe(0);
     expect(readdirSync(folder).filter((name) => name.includes("part"))).toEqual([]);
+  });
+
+  test("users that start at once agree on its name, which moves with it; another folder has another", async () => {
+    const open = (name: string) => openFileStore(join(root, name), {}, system);
+    const users = await Promise.all(Array.from({ length: 8 }, () => open("named")));
+    const names = new Set(await Promise.all(users.map((user) => user.identity())));
+    expect(names.size).toBe(1);
+    expect(readdirSync(join(root, "named"))).toEqual([".trivium-store"]);
+    expect(names).not.toContain(await (await open("another")).identity());
+    renameSync(join(root, "named"), join(root, "moved"));
+    expect(names).toContain(await (await open("moved")).identity());
   });
 
   test("a writer killed in the middle leaves nothing visible, and its remains are swept once they are stale", async () => {

@@ -1,4 +1,18 @@
-import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
+import {
+  access,
+  constants,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { Sources } from "../base/sources.ts";
 import { withTimeout } from "../base/with-timeout.ts";
@@ -17,6 +31,9 @@ import {
 
 /** No writer is silent for this long, so an older temporary file has no writer any more. */
 const UNFINISHED_MS = 10 * 60_000;
+
+/** The file in the folder that names it. */
+const IDENTITY = ".trivium-store";
 
 /** A network disk may hang; no step on a working disk takes this long (H29). */
 const DISK_MS = 60_000;
@@ -94,6 +111,24 @@ export class FolderStore implements FileStore {
   async freeBytes(): Promise<number> {
     const { bavail, bsize } = await this.#onDisk(() => statfs(this.#folder));
     return bavail * bsize;
+  }
+
+  identity(): Promise<string> {
+    const path = join(this.#folder, IDENTITY);
+    const read = () => unlessMissing(readFile(path, "utf8"), "ENOENT");
+    return this.#onDisk(async () => {
+      const found = await read();
+      if (found !== undefined) return found.trim();
+      // Whole from the first moment, and of those who start at once only one gives the name.
+      const [made, own] = [`folder ${this.#sources.random.id()}`, `${path}.${this.#sources.random.id()}`];
+      await writeFile(own, `${made}\n`, { mode: 0o600 });
+      await link(own, path).catch((thrown: unknown) => {
+        // A disk without links: the last of several names counts.
+        if (errorCode(thrown) !== "EEXIST") return rename(own, path);
+      });
+      await rm(own, { force: true });
+      return (await read())?.trim() ?? made;
+    });
   }
 
   async removeUnfinished(nowMs: number): Promise<void> {

@@ -132,6 +132,11 @@ export class S3Store implements FileStore {
     } while (continuationToken !== undefined);
   }
 
+  /** Whoever writes there writes to the same objects. Hosts have several addresses, so theirs is not a part of it. */
+  async identity(): Promise<string> {
+    return this.#shown;
+  }
+
   /**
    * Uploads of killed writers are not objects, and the runtime cannot list them: the bucket's lifecycle rule removes
    * them.

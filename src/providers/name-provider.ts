@@ -35,22 +35,25 @@ export function wordsOfErrno(errno: string | undefined): string {
 }
 
 /**
- * Adds the provider's name to the message of its failure, and details for the operator. Such messages start with "The
+ * Adds the provider's name to the message of its failure, with the model as it was asked for there, and details for the operator. Such messages start with "The
  * provider" wherever they are written; only here is the name known.
  */
-export function nameProvider(error: GatewayError, provider: FailedProvider): GatewayError {
+export function nameProvider(error: GatewayError, provider: FailedProvider, model?: string): GatewayError {
   const cause = error.failure;
   const atProvider = cause !== undefined || error.kind.startsWith("upstream_");
   if (!atProvider || cause?.provider !== undefined) return error;
   const cure = cureFor(error, provider);
   const known: FailureCause = { provider: provider.name, host: provider.host, ...withoutAbsent({ cure }) };
-  return error.withMessage(messageOf(error, provider)).withFailure(known);
+  return error.withMessage(messageOf(error, provider, model)).withFailure(known);
 }
 
-function messageOf(error: GatewayError, { name, credential }: FailedProvider): string {
+function messageOf(error: GatewayError, { name, credential }: FailedProvider, model: string | undefined): string {
   const status = error.failure?.status;
   const said = status === undefined ? "" : ` (HTTP ${status})`;
   const who = `Provider \`${name}\``;
+  // The gateway itself answers 404 for a model that it does not know, in much the same words.
+  if (error.kind === "not_found" && status === 404 && model !== undefined)
+    return `${who} answered 404 to a request for its model \`${model}\`: ${error.message}`;
   if (error.kind !== "upstream_credentials") return error.message.replace(/^The provider\b/, who);
   if (status === undefined) return `${error.message.replace(/^The provider\b/, who)} Your Trivium key is valid.`;
   return REFUSALS[reasonOf(status)](who, said, credential);

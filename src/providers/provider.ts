@@ -371,9 +371,9 @@ export class Provider {
     return { url: this.#baseUrl + path, headers: { ...probe.headers, ...credential }, rejections };
   }
 
-  /** An error of this provider as a caller may read it, with its cause for the operator alone. */
-  redactError(error: GatewayError): GatewayError {
-    const named = nameProvider(error, this.#failed).withTexts((text) => this.redact(text));
+  /** An error of this provider, asked for this model of its own, as a caller may read it, with its cause for the operator alone. */
+  redactError(error: GatewayError, model?: string): GatewayError {
+    const named = nameProvider(error, this.#failed, model).withTexts((text) => this.redact(text));
     const said = named.failure?.said;
     return said === undefined ? named : named.withFailure({ said: cut(this.withoutSecrets(said)) });
   }

@@ -14,8 +14,18 @@ describe("choices 7: a failed start explains how to fix it", () => {
       "Port 81 on 127.0.0.1 requires elevated privileges. Use a port from 1024 up.",
     );
     expect(messageOf("EADDRINUSE", "127.0.0.1")).toBe(
-      "Port 81 on 127.0.0.1 is in use. Is another Trivium running? Set server.port to a free port.",
+      "Port 81 on 127.0.0.1 is in use by another process. Stop it, or set server.port to a free port.",
     );
+  });
+
+  test.skipIf(process.platform !== "linux")("the process that holds the port, where the system says so", () => {
+    const holder = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+    const { port } = holder;
+    const failure = listenFailure(thrown("EADDRINUSE"), { host: "127.0.0.1", port, fields });
+    expect(String(failure)).toContain(
+      `Port ${port} on 127.0.0.1 is in use by process ${process.pid} (${process.argv0}`,
+    );
+    holder.stop(true);
   });
 
   test("a host that is not on this machine, whatever code the runtime reports", () => {

@@ -1,4 +1,8 @@
 import { GatewayError } from "../canon/error.ts";
+import { portOwner } from "./port-owner.ts";
+
+/** The flags of `serve` for the ports of two sections of the configuration. */
+export const PORT_FLAGS = { server: "--port", admin: "--admin-port" } as const;
 
 interface Wanted {
   host: string;
@@ -16,7 +20,9 @@ export function listenFailure(cause: unknown, { host, port, fields }: Wanted): u
   }
   if (cause.code === "EADDRINUSE") {
     const settings = fields.portFlag === undefined ? fields.port : `${fields.port} or ${fields.portFlag}`;
-    const message = `Port ${port} on ${host} is in use. Is another Trivium running? Set ${settings} to a free port.`;
+    const owner = portOwner(port);
+    const problem = owner === undefined ? "in use by another process" : `in use by ${owner}`;
+    const message = `Port ${port} on ${host} is ${problem}. Stop it, or set ${settings} to a free port.`;
     return new GatewayError("internal", message, { path: fields.port, cause });
   }
   if (cause.code === "EACCES") {

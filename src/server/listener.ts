@@ -1,5 +1,5 @@
 import { type ClientAddress, clientAddress } from "./client-address.ts";
-import { listenFailure } from "./listen-failure.ts";
+import { listenFailure, PORT_FLAGS } from "./listen-failure.ts";
 import type { LiveSocket, SocketHandler } from "./live/live-socket.ts";
 import {
   createRequestHandler,
@@ -236,8 +236,7 @@ function serveOrExplain(
   try {
     return Bun.serve(options);
   } catch (cause) {
-    const portFlag = section === "admin" ? "--admin-port" : "--port";
-    const fields = { host: `${section}.host`, port: `${section}.port`, portFlag };
+    const fields = { host: `${section}.host`, port: `${section}.port`, portFlag: PORT_FLAGS[section] };
     throw listenFailure(cause, { host: options.hostname, port: options.port, fields });
   }
 }

@@ -94,6 +94,10 @@ async function setUp(values: Values, interactive: boolean): Promise<number> {
   // Without a terminal, a request that cannot be met is an error and is not skipped.
   if (refused > 0 && !interactive) {
     report(chosen, [], values.json);
+    for (const { kind, variable, source } of chosen.filter((one) => !good.includes(one))) {
+      const cure = source === "environment" ? `Correct or unset ${variable}` : "Give another key";
+      tellPerson(`${FILE} was not written: the key for ${kind} was rejected. ${cure}, or pass --no-check.`);
+    }
     return EXIT.failed;
   }
   const files = await writeFiles(good, given);
@@ -289,10 +293,7 @@ function report(chosen: readonly SetUp[], files: readonly string[], json: boolea
   }
   for (const { kind, result } of chosen) console.log(`${kind}: ${result?.detail ?? "not checked"}`);
   if (chosen.length === 0) console.log("No provider keys found. Only the simulator's models will be available.");
-  if (files.length === 0) {
-    console.log("No files were written.");
-    return;
-  }
+  if (files.length === 0) return;
   console.log(`Wrote ${files.join(" and ")}.`);
   if (files.includes(ENV_FILE)) console.log(`${ENV_FILE} contains secrets. Keep it out of version control.`);
   console.log(`Start the gateway with: ${programName()} serve`);

@@ -13,6 +13,7 @@ import { MAX_WORKERS } from "../../config/max-workers.ts";
 import { LOG_FORMATS } from "../../observe/format.ts";
 import { createLog, LOG_LEVELS, type Log } from "../../observe/log.ts";
 import { DEFAULT_TIMINGS } from "../../relay/settle/timings.ts";
+import { listenFailure, PORT_FLAGS } from "../../server/listen-failure.ts";
 import { banner, baseUrls, shownConsole } from "../banner.ts";
 import { paintFor } from "../colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "../command.ts";
@@ -43,6 +44,9 @@ const FLAGS = {
     about: `one of ${LOG_FORMATS.join(", ")} (default: log.format, else auto)`,
   },
 } as const;
+
+const PORT_TRIES = 20;
+const PORT_WAIT_MS = 100;
 
 export const serve = defineCommand({
   flags: FLAGS,
@@ -103,6 +107,8 @@ async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Co
 }
 
 async function runWorkers(count: number, config: Config, log: Log, tell: (app: StartedApp) => void): Promise<number> {
+  await requireOwnPort("server", config.server);
+  await requireOwnPort("admin", config.admin);
   // One for all of them, since its jobs are in memory.
   const simulator = config.simulator ? await startOwnSimulator(system.random) : undefined;
   const workers = new Workers({
@@ -123,6 +129,25 @@ async function runWorkers(count: number, config: Config, log: Log, tell: (app: S
   const code = await workers.ended;
   await simulator?.stop();
   return code;
+}
+
+/**
+ * Workers share their ports, and so would share those of another gateway without an error. Workers of a gateway that was killed
+ * may still hold them for a moment.
+ */
+async function requireOwnPort(
+  section: "server" | "admin",
+  { host, port }: { host: string; port: number },
+): Promise<void> {
+  const fields = { host: `${section}.host`, port: `${section}.port`, portFlag: PORT_FLAGS[section] };
+  for (let tries = 0; port !== 0; tries++) {
+    try {
+      return await Bun.serve({ hostname: host, port, fetch: () => new Response() }).stop(true);
+    } catch (cause) {
+      if (tries === PORT_TRIES) throw listenFailure(cause, { host, port, fields });
+      await system.clock.sleep(PORT_WAIT_MS);
+    }
+  }
 }
 
 /** The command that starts this program; the compiled program is a single file. */

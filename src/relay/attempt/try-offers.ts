@@ -75,7 +75,8 @@ export async function tryOffers<
           throw thrown;
         }
         const error = asGatewayError(thrown);
-        last = target.provider.redactError(call.cache === undefined ? error : withOwnId(error, call.cache.ids));
+        const shown = call.cache === undefined ? error : withOwnId(error, call.cache.ids);
+        last = target.provider.redactError(shown, target.offer.upstreamModel);
         observeAttempt(call, gateway, target, attempt, "failed", last);
         logFailure(gateway, target, last);
         if (call.offersTried.length >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false)

@@ -11,6 +11,8 @@ export interface Instance {
   startedAtMs: number;
   /** What it shares its limits through; "" if it does not. */
   shares: string;
+  /** The identity of its file store; absent if it is not known, as of earlier versions. */
+  files?: string;
   /** Counts up while it is alive, and down from 0 while it starts. */
   beats: number;
   /** How many calls were running at its last beat. */
@@ -21,12 +23,12 @@ export interface Instance {
 export type RegisteredInstance = Omit<Instance, "beats" | "runningCalls">;
 
 /**
- * Both are in one column, because earlier versions on the same storage know no other. They do not consider such an
+ * All three are in one column, because earlier versions on the same storage know no other. They do not consider such an
  * instance dead.
  */
 const SEPARATOR = "\n";
-const placeColumn = ({ place, process }: Pick<Instance, "place" | "process">): string =>
-  process === "" ? place : place + SEPARATOR + process;
+const placeColumn = ({ place, process, files = "" }: RegisteredInstance): string =>
+  [place, process, files].join(SEPARATOR).trimEnd();
 
 /** Adds an instance that is starting. */
 export async function insertInstance(queries: Queries, instance: RegisteredInstance): Promise<void> {
@@ -59,13 +61,14 @@ export async function selectInstances(queries: Queries): Promise<Instance[]> {
     "SELECT id, place, started_at_ms, shares, beats, running_calls FROM instances ORDER BY started_at_ms, id",
   );
   return rows.map((row) => {
-    const [place = "", process = ""] = text(row, "place").split(SEPARATOR);
+    const [place = "", process = "", files = ""] = text(row, "place").split(SEPARATOR);
     return {
       id: text(row, "id"),
       place,
       process,
       startedAtMs: number(row, "started_at_ms"),
       shares: text(row, "shares"),
+      ...(files === "" ? {} : { files }),
       beats: number(row, "beats"),
       runningCalls: number(row, "running_calls"),
     };

@@ -22,6 +22,9 @@
 {{- if not .Values.config.redis -}}
 {{- fail "Several replicas share limits and budgets through Redis or Valkey, and do not start without it. Set config.redis to a redis:// URL, or replicaCount to 1 and autoscaling.enabled to false." -}}
 {{- end -}}
+{{- if not .Values.config.files -}}
+{{- fail "Several replicas must see the same uploaded files and media, and do not start otherwise. Set config.files to s3://bucket/prefix, or replicaCount to 1 and autoscaling.enabled to false." -}}
+{{- end -}}
 {{- end -}}
 {{- end }}
 

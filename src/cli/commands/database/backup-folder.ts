@@ -1,5 +1,6 @@
 import {
   closeSync,
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -8,14 +9,17 @@ import {
   readFileSync,
   readSync,
   renameSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import type { Config } from "../config/config.ts";
-import { copySqlite, damageOf } from "../storage/copy-sqlite.ts";
-import { VERSION } from "../version.ts";
-import { UsageError } from "./command.ts";
+import { dirname, join } from "node:path";
+import type { Config } from "../../../config/config.ts";
+import { errorCode } from "../../../files/error-code.ts";
+import { isFileName } from "../../../files/file-store.ts";
+import { copySqlite, damageOf } from "../../../storage/copy-sqlite.ts";
+import { sqlitePath } from "../../../storage/redact-storage-url.ts";
+import { upgradeCopies } from "../../../storage/upgrade-copy.ts";
+import { VERSION } from "../../../version.ts";
+import { UsageError } from "../../command.ts";
 
 /** The manifest of a backup. */
 interface Manifest {
@@ -36,9 +40,11 @@ const FILES = "files";
 
 /** The file of the configured SQLite database. */
 export function databaseFile({ storage }: Pick<Config, "storage">, command: string): string {
-  const file = storage.startsWith("sqlite:") ? storage.slice("sqlite:".length) : undefined;
+  const file = sqlitePath(storage);
   if (file !== undefined && file !== ":memory:") return file;
-  throw new UsageError(`${command} only supports SQLite. For PostgreSQL, use pg_dump --format=custom and pg_restore.`);
+  throw new UsageError(
+    `${command} only supports SQLite. For PostgreSQL, use pg_dump and pg_restore as in docs/deploy.md#postgresql.`,
+  );
 }
 
 /** Copies everything that a gateway needs. The gateway may be running. */
@@ -53,11 +59,17 @@ export function makeBackup(config: Config, folder: string, options: { files: boo
     cpSync(from, join(folder, name), { recursive: true });
     parts.push(name);
   };
-  // The journal first: a receipt that leaves it in the meantime is in the database, and one that is in both counts once.
+  const keepsFiles = options.files && !config.files.startsWith("s3://") && existsSync(config.files);
+  // The journal first: a receipt that leaves it in the meantime is in the database, and one that is in both counts once. Files
+  // before and after: a file of the copied rows was there before, or still is.
   keep(JOURNAL, join(config.dataDir, JOURNAL));
+  if (keepsFiles) copyFiles(config.files, join(folder, FILES));
   copySqlite(database, join(folder, DATABASE));
+  if (keepsFiles) {
+    copyFiles(config.files, join(folder, FILES));
+    parts.push(FILES);
+  }
   keep(KEY, join(config.dataDir, KEY));
-  if (options.files && !config.files.startsWith("s3://")) keep(FILES, config.files);
   const manifest: Manifest = {
     version: VERSION,
     created_at: new Date(options.nowMs).toISOString(),
@@ -82,24 +94,71 @@ export function readBackup(folder: string): Manifest {
   return manifest;
 }
 
+/** Copies the files that are not there yet; their content never changes. */
+function copyFiles(from: string, to: string): void {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(from)) {
+    if (!isFileName(name) || existsSync(join(to, name))) continue;
+    try {
+      copyFileSync(join(from, name), join(to, name));
+    } catch (thrown) {
+      // It expired, or was deleted.
+      if (errorCode(thrown) !== "ENOENT") throw thrown;
+    }
+  }
+}
+
+/** Moves previous data to another name. */
+export class Aside {
+  /** The new paths. */
+  readonly kept: string[] = [];
+  readonly #suffix: string;
+
+  constructor(nowMs: number) {
+    this.#suffix = `.before-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
+  }
+
+  move(path: string): void {
+    if (!existsSync(path)) return;
+    renameSync(path, path + this.#suffix);
+    this.kept.push(path + this.#suffix);
+  }
+
+  /** With its write-ahead log, which may have the latest rows, and copies of earlier upgrades, which belong to it. */
+  moveDatabase(path: string): void {
+    const copies = upgradeCopies(path);
+    for (const end of ["-wal", "-shm"]) {
+      if (existsSync(path + end)) renameSync(path + end, path + this.#suffix + end);
+    }
+    this.move(path);
+    for (const copy of copies) this.move(copy);
+  }
+}
+
 /** Restores a backup. Previous files are renamed and their new paths returned. */
 export function restoreBackup(config: Config, folder: string, { parts }: Manifest, nowMs: number): string[] {
   const database = databaseFile(config, "restore");
-  const aside = `.before-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
-  const kept: string[] = [];
-  const replace = (name: string, place: string) => {
-    if (existsSync(place)) {
-      renameSync(place, place + aside);
-      kept.push(place + aside);
-    }
-    cpSync(join(folder, name), place, { recursive: true });
-  };
+  const aside = new Aside(nowMs);
+  const copy = (name: string, place: string) => cpSync(join(folder, name), place, { recursive: true });
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  for (const end of ["-wal", "-shm"]) rmSync(database + end, { force: true });
-  replace(DATABASE, database);
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
+  aside.moveDatabase(database);
+  copy(DATABASE, database);
+  const replace = (name: string, place: string) => {
+    aside.move(place);
+    copy(name, place);
+  };
   for (const name of [JOURNAL, KEY]) if (parts.includes(name)) replace(name, join(config.dataDir, name));
-  if (parts.includes(FILES) && !config.files.startsWith("s3://")) replace(FILES, config.files);
-  return kept;
+  if (parts.includes(FILES) && !config.files.startsWith("s3://")) {
+    try {
+      aside.move(config.files);
+    } catch (thrown) {
+      // The folder of a mounted disk keeps its name. Names of files are never used twice.
+      if (errorCode(thrown) !== "EBUSY" && errorCode(thrown) !== "EXDEV") throw thrown;
+    }
+    copy(FILES, config.files);
+  }
+  return aside.kept;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
