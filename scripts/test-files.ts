@@ -221,7 +221,6 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/recipes.test.ts": 2,
   "src/config/document.test.ts": 2,
   "conformance/hazards/endings.test.ts": 2,
-  "conformance/upgrade.test.ts": "starts several programs, PostgreSQL",
   "conformance/without-simulator.test.ts": 2,
   "src/guards/find/finders.test.ts": 2,
   "conformance/hazards/across.test.ts": 2,
