@@ -6,6 +6,7 @@ import { Canvas } from "../simulator/media-maker/canvas.ts";
 import { encodePng } from "../simulator/media-maker/png.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -265,7 +266,7 @@ describe("trivium video", () => {
     });
     running.add(child);
     const shown = () => Bun.stripANSI(screen);
-    await waitFor(() => /\ropenai\/sora-2 {2}[1-9][0-9]? % {2}0:[0-9]{2}/.test(shown()));
+    await eventually("the output", () => /\ropenai\/sora-2 {2}[1-9][0-9]? % {2}0:[0-9]{2}/.test(shown()));
     child.terminal?.write("\x03");
     expect(await child.exited).toBe(130);
     child.terminal?.close();
@@ -434,14 +435,6 @@ test("without a key, a gateway or a model it says how to get one", async () => {
   expect(nameless.stderr).toContain("Missing --model. Available models: acme/brush.\n");
   expect(readdirSync(folder)).toEqual([]);
 });
-
-async function waitFor(look: () => boolean): Promise<void> {
-  const until = Date.now() + 60_000;
-  while (!look()) {
-    if (Date.now() > until) throw new Error("waited in vain");
-    await Bun.sleep(20);
-  }
-}
 
 async function operationTold(stderr: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";

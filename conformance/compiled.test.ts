@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { materials } from "../scripts/build/materials.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
@@ -81,8 +82,7 @@ test("choices 7: compiled to one file, with no others next to it, the program an
       ({ ok }) => ok,
       () => false,
     );
-  const deadline = Date.now() + 120_000;
-  while (!(await reached()) && Date.now() < deadline) await Bun.sleep(50);
+  await eventually("the program", reached);
 
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };
@@ -103,10 +103,10 @@ test("choices 7: compiled to one file, with no others next to it, the program an
   const parameters = { durationSeconds: 4, resolution: "480p" };
   const { name } = await call(`${model}:predictLongRunning`, { instances: [{ prompt: "a fox" }], parameters });
   let operation: Record<string, unknown> = {};
-  while (operation["done"] !== true && Date.now() < deadline) {
-    await Bun.sleep(100);
+  await eventually("the video", async () => {
     operation = await call(`${model}:fetchPredictOperation`, { operationName: name });
-  }
+    return operation["done"];
+  });
   expect(operation["error"]).toBeUndefined();
   const { videos } = operation["response"] as { videos: { gcsUri: string }[] };
   const video = await fetch(videos[0]?.gcsUri ?? "");

@@ -5,11 +5,12 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildCall } from "../testing/build-call.ts";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { wire } from "../testing/upstream-wire.ts";
-import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
+import { type ScriptedUpstream, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 
 /**
  * The runtime runs at most 256 concurrent fetches unless configured before it starts, as bin/trivium does. So the
@@ -39,12 +40,10 @@ beforeAll(async () => {
     stdout: "ignore",
     stderr: "inherit",
   });
-  const until = Date.now() + 60_000;
-  while (Date.now() < until) {
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
-    if (answer?.ok) break;
-    await sleep(50);
-  }
+  await eventually(
+    "the gateway",
+    async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok,
+  );
 });
 afterAll(async () => {
   gateway.kill();
@@ -92,10 +91,10 @@ test("1,000 upstream calls are open at once, and all of them succeed", async () 
   const answers: Promise<string>[] = [];
   for (let started = 0; started < COUNT; started += 100) {
     for (let each = 0; each < 100; each++) answers.push(call(sockets));
-    await sleep(30);
+    await eventually("these calls to be upstream", () => waiting.length >= answers.length, {
+      seen: () => waiting.length,
+    });
   }
-  const until = Date.now() + 60_000;
-  while (waiting.length < COUNT && Date.now() < until) await sleep(20);
   expect(upstream.open).toBe(COUNT);
   for (const response of waiting) response.end(wire.chatChunk({}, "stop") + wire.done);
   const texts = await Promise.all(answers);

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
@@ -55,10 +56,10 @@ async function serve(checkout: string, settings: object): Promise<string> {
       ({ ok }) => ok,
       () => false,
     );
-  while (!(await reached())) {
+  await eventually("the program", async () => {
     if (child.exitCode !== null) throw new Error(await child.stderr.text());
-    await Bun.sleep(50);
-  }
+    return reached();
+  });
   return url;
 }
 
@@ -85,10 +86,10 @@ test("choices 7: without the optional encoder the simulator answers, with still 
   const parameters = { durationSeconds: 4, resolution: "480p", generateAudio: true };
   const { name } = await call(`${model}:predictLongRunning`, { instances: [{ prompt: "a fox" }], parameters });
   let operation: Record<string, unknown> = {};
-  while (operation["done"] !== true) {
-    await Bun.sleep(100);
+  await eventually("the video", async () => {
     operation = await call(`${model}:fetchPredictOperation`, { operationName: name });
-  }
+    return operation["done"];
+  });
   const { videos } = operation["response"] as { videos: { gcsUri: string }[] };
   const video = new Uint8Array(await (await fetch(videos[0]?.gcsUri ?? "")).arrayBuffer());
   expect(readMp4(video)).toMatchObject({ seconds: 4, height: 480, keyFrames: [0] });

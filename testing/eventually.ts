@@ -43,3 +43,9 @@ export async function atRest<Value>(what: string, read: () => Value | Promise<Va
   });
   return last;
 }
+
+/**
+ * Lets what was sent arrive on its own, so that the next part is read separately. On a busy machine they may still arrive together: a
+ * test must pass then too.
+ */
+export const shortPause = (): Promise<void> => Bun.sleep(20);

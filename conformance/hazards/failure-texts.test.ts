@@ -110,14 +110,16 @@ describe("S22: a provider's error text reaches clients without its internals, an
 
   test.each([...SCRIPTED_DIALECTS])("%s client: also if a Responses host has sent content before", async (client) => {
     for (const fail of failures) {
+      const begun = Promise.withResolvers<void>();
       upstream.play(async (_request, response) => {
         startEvents(response);
         const script = new ResponsesScript();
         response.write(script.begin() + script.delta("Hello"));
-        await Bun.sleep(50);
+        await begun.promise;
         response.end(fail(script));
       });
       const response = await callGateway(gateway.url, client, gateway.key, { model: "test/responses", stream: true });
+      begun.resolve();
       const text = await response.text();
       expect(response.status).toBe(200);
       expect(text).toContain("Hello");
