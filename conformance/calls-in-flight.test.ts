@@ -202,15 +202,11 @@ describe("decision 0129: three workers on SQLite", () => {
     process.kill(frozen, "SIGSTOP");
     try {
       let told: Listed | undefined;
-      await eventually(
-        "the calls to be in flight",
-        async () => {
-          const asking = read<Listed>(`${adminUrl}/api/calls`).then(({ json }) => json);
-          told = await Promise.race([asking, Bun.sleep(4_000).then(() => undefined)]);
-          return told !== undefined;
-        },
-        60_000,
-      );
+      await eventually("the calls to be in flight", async () => {
+        const asking = read<Listed>(`${adminUrl}/api/calls`).then(({ json }) => json);
+        told = await Promise.race([asking, Bun.sleep(4_000).then(() => undefined)]);
+        return told !== undefined;
+      });
       expect(told).toMatchObject({ instances: 2, problem: null });
       expect(told?.unanswered.map(({ place }) => place)).toEqual([expect.stringContaining(`process ${frozen}`)]);
     } finally {

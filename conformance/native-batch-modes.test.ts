@@ -75,7 +75,9 @@ describe("H24: a batch whose credential is not configured any more", () => {
       writeFileSync(gateway.configFile, before.replace("upstream-secret-chat", "upstream-secret-rotated"));
       gateway.app.reload();
       laterMs = 30 * 60_000;
-      await shortPause();
+      // The runner has looked at both when a later one has ended.
+      host.faults.isHeld = false;
+      expect(await clients.run("messages", [line("c", "test/messages")])).toMatchObject({ state: "completed" });
       expect((await clients.openai.batches.retrieve(id)).status).toBe("in_progress");
       laterMs = 120 * 60_000;
       await eventually(
@@ -85,7 +87,7 @@ describe("H24: a batch whose credential is not configured any more", () => {
       const shown = JSON.stringify(await clients.openai.batches.retrieve(id));
       expect(shown).toContain("is not configured any more");
       expect(shown).toContain("up to 2 of its requests");
-      expect(await receiptRows(gateway)).toEqual([]);
+      expect((await receiptRows(gateway)).length).toBe(1);
     } finally {
       await gateway.stop();
     }

@@ -129,7 +129,6 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
       const revokedMs = await until(
         "a key revoked here is refused",
         async () => (await callGateway(gateway.url, "chat", here.key)).status === 401,
-        statementMs,
       );
       expect(await errorOf(await revoking)).toMatchObject({
         status: 503,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 import type { ImageOptions } from "../../simulator/media-maker/paint-image.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -361,11 +362,11 @@ describe("contract 2.3, S09: operations that do not exist", () => {
 
   async function finishedVideo(): Promise<string> {
     const { name } = (await (await video({})).json()) as { name: string };
-    for (let polls = 0; polls < 200; polls++) {
-      if (((await (await poll(name)).json()) as { done?: boolean }).done) return name;
-      await Bun.sleep(50);
-    }
-    throw new Error("the video did not come to its end");
+    await eventually(
+      "the end of the video",
+      async () => ((await (await poll(name)).json()) as { done?: boolean }).done,
+    );
+    return name;
   }
 
   test("unknown, another project's and expired ones look the same", async () => {

@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { freePort } from "../../testing/free-port.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -24,14 +25,6 @@ beforeAll(async () => {
   upstream = await startScriptedUpstream();
 });
 afterAll(() => upstream.stop());
-
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`in vain: ${what}`);
-    await Bun.sleep(5);
-  }
-}
 
 async function startGateway(drain_seconds = 2): Promise<TestGateway> {
   return startTestGateway({
@@ -97,10 +90,10 @@ describe("H26: a client that disconnects", () => {
   /** The rows since the last check; waits for this many. */
   async function newRows(count: number): Promise<Row[]> {
     let rows: Row[] = [];
-    await until(() => {
+    await eventually(`${count} rows`, () => {
       rows = rowsIn(databaseOf(gateway)).filter(({ id }) => !seen.has(id));
       return rows.length >= count;
-    }, `${count} rows`);
+    });
     for (const { id } of rows) seen.add(id);
     return rows;
   }
@@ -115,7 +108,7 @@ describe("H26: a client that disconnects", () => {
     const held = holdRequests();
     const disconnecting = new AbortController();
     const asked = ask(gateway, stream, disconnecting.signal);
-    await until(() => held.length === 1, "the provider is asked");
+    await eventually("the provider is asked", () => held.length === 1);
     if (stream) expect((await asked)?.status).toBe(200);
     disconnecting.abort();
     await asked;
@@ -150,7 +143,7 @@ describe("H26, choices 7: shutting down", () => {
   async function askAndLeave(gateway: TestGateway, held: ServerResponse[]): Promise<void> {
     const disconnecting = new AbortController();
     const asked = ask(gateway, false, disconnecting.signal);
-    await until(() => held.length === 1, "the provider is asked");
+    await eventually("the provider is asked", () => held.length === 1);
     disconnecting.abort();
     await asked;
     await Bun.sleep(30);

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { SIMULATED_TEXT_MODELS } from "../../src/catalogue/simulated-models.ts";
 import { buildCall } from "../../testing/build-call.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
@@ -97,12 +98,7 @@ function modelsOf(kind: Kind): object[] {
 export async function receiptOf({ gateway }: SimulatedGateway, id: string | null | undefined): Promise<ReceiptData> {
   expect(id).toMatch(/^rcp_/);
   const headers = { "x-trivium-receipt": id ?? "" };
-  for (let tries = 0; tries < 20; tries++) {
-    const found = await gateway.receipt(new Response(null, { headers })).catch(() => undefined);
-    if (found !== undefined) return found;
-    await Bun.sleep(50);
-  }
-  throw new Error(`no receipt ${id}`);
+  return eventually(`the receipt ${id}`, () => gateway.receipt(new Response(null, { headers })).catch(() => undefined));
 }
 
 /** Runs a call that breaks off, and checks that the gateway stops its upstream too (H13). */
@@ -110,16 +106,17 @@ export async function expectUpstreamStopped(
   { simulator }: SimulatedGateway,
   leave: () => Promise<void>,
 ): Promise<void> {
-  await waitFor(() => simulator.stats().openRequests === 0);
+  const isQuiet = () => simulator.stats().openRequests === 0;
+  await eventually("quiet upstream", isQuiet);
   const before = simulator.stats();
   await leave();
-  await waitFor(() => simulator.stats().openRequests === 0);
+  await eventually("quiet upstream", isQuiet);
   expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
 }
 
 /** Resolves when a call has reached its upstream. */
-export const hasReachedUpstream = ({ simulator }: SimulatedGateway): Promise<void> =>
-  waitFor(() => simulator.stats().openRequests > 0);
+export const hasReachedUpstream = ({ simulator }: SimulatedGateway): Promise<unknown> =>
+  eventually("a call upstream", () => simulator.stats().openRequests > 0);
 
 /** Makes a call while its key is busy with another, which is ended as soon as the call was refused once. */
 export async function callWithBusyKey<T>(
@@ -137,18 +134,12 @@ export async function callWithBusyKey<T>(
   await busy.body?.getReader().read();
   try {
     const result = call();
-    await Promise.race([result, waitFor(refused)]);
+    await Promise.race([result, eventually("a refusal", refused)]);
     controller.abort();
     return await result;
   } finally {
     controller.abort();
   }
-}
-
-export async function waitFor(what: () => boolean, ms = 3000): Promise<void> {
-  const until = Date.now() + ms;
-  while (!what() && Date.now() < until) await Bun.sleep(10);
-  expect(what()).toBe(true);
 }
 
 export type ErrorClass = abstract new (...parameters: never[]) => Error;

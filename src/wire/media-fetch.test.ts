@@ -23,7 +23,7 @@ const answer = (body: Bun.BodyInit | null, type?: string, init: ResponseInit = {
   });
 const to = (location: string, status = 302) => answer(null, undefined, { status, headers: { location } });
 
-let stalled = () => new Promise(() => {});
+let stalled = () => new Promise<void>(() => {});
 const ANSWERS: Readonly<Record<string, (query: string) => Response | Promise<Response>>> = {
   "/a.png": () => answer(PNG, "image/png"),
   "/lies.png": () => answer(PDF, "image/png"),
@@ -275,7 +275,7 @@ describe("S12: what hosts return", () => {
     const controller = new AbortController();
     stalled = () => {
       controller.abort(new Error("the client left"));
-      return new Promise(() => {});
+      return new Promise<void>(() => {});
     };
     const work = fetchMedia(at("/stalls"), { ...options, timeoutMs: 100_000, signal: controller.signal });
     await expect(work).rejects.toThrow("the client left");
