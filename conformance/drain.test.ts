@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../testing/eventually.ts";
-import { freePort } from "../testing/free-port.ts";
 import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";
@@ -33,7 +32,7 @@ afterAll(() => upstream.stop());
 async function startAndCall(drainSeconds: number) {
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_seconds: drainSeconds },
+      server: { drain_seconds: drainSeconds },
       ...modelsOfEveryDialect(upstream.url),
     },
   });
@@ -81,7 +80,7 @@ test("choices 7: a second signal skips the drain", async () => {
 test("choices 7: during the drain delay calls are accepted while readiness fails; then connections are refused, and none is reset", async () => {
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },
+      server: { drain_delay_seconds: 0.6, drain_seconds: 2 },
       ...modelsOfEveryDialect(upstream.url),
     },
   });

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildCall } from "../testing/build-call.ts";
 import { eventually } from "../testing/eventually.ts";
-import { freePort } from "../testing/free-port.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { wire } from "../testing/upstream-wire.ts";
+import { listeningAt } from "./support/program.ts";
 import { type ScriptedUpstream, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 
 /**
@@ -20,14 +20,13 @@ const COUNT = 1000;
 const folder = mkdtempSync(join(tmpdir(), "trivium-many-"));
 let upstream: ScriptedUpstream;
 let gateway: ReturnType<typeof Bun.spawn>;
-let port: number;
+let url: string;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  port = freePort();
   const config = {
-    server: { port, drain_seconds: 0.5 },
-    admin: { port: freePort(), secret: "an-admin-secret-for-the-tests" },
+    server: { port: 0, drain_seconds: 0.5 },
+    admin: { port: 0, secret: "an-admin-secret-for-the-tests" },
     data_dir: join(folder, "data"),
     simulator: false,
     keys: [{ name: "tests", key: TEST_KEY }],
@@ -35,15 +34,13 @@ beforeAll(async () => {
   };
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
   const program = new URL("../bin/trivium", import.meta.url).pathname;
-  gateway = Bun.spawn([program, "serve", "--workers", "1", "--log-level", "error"], {
+  const started = Bun.spawn([program, "serve", "--workers", "1", "--log-level", "error"], {
     cwd: folder,
-    stdout: "ignore",
+    stdout: "pipe",
     stderr: "inherit",
   });
-  await eventually(
-    "the gateway",
-    async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok,
-  );
+  gateway = started;
+  url = (await listeningAt(started.stdout)).url;
 });
 afterAll(async () => {
   gateway.kill();
@@ -54,13 +51,14 @@ afterAll(async () => {
 
 /** One streaming call over a bare socket; resolves with everything received. A client may read late. */
 function call(sockets: Socket[], lateMs = 0): Promise<string> {
-  const [url, init] = buildCall(`http://127.0.0.1:${port}`, "chat", TEST_KEY, { stream: true });
+  const [address, init] = buildCall(url, "chat", TEST_KEY, { stream: true });
+  const { hostname, port, pathname } = new URL(address);
   const body = String(init.body);
   const headers = Object.entries(init.headers as Record<string, string>).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connect(port, "127.0.0.1");
+  const socket = connect(Number(port), hostname);
   sockets.push(socket);
   const parts: Buffer[] = [];
   let last = "";
@@ -75,7 +73,7 @@ function call(sockets: Socket[], lateMs = 0): Promise<string> {
     setTimeout(() => socket.resume(), lateMs);
   }
   socket.write(
-    `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${body.length}\r\n\r\n${body}`,
+    `POST ${pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${body.length}\r\n\r\n${body}`,
   );
   return promise;
 }

@@ -77,7 +77,7 @@ describe("H24: a batch whose credential is not configured any more", () => {
       laterMs = 30 * 60_000;
       // The runner has looked at both when a later one has ended.
       host.faults.isHeld = false;
-      expect(await clients.run("messages", [line("c", "test/messages")])).toMatchObject({ state: "completed" });
+      expect(await clients.run("messages", [line("c", "test/messages")])).toMatchObject({ state: "ended" });
       expect((await clients.openai.batches.retrieve(id)).status).toBe("in_progress");
       laterMs = 120 * 60_000;
       await eventually(

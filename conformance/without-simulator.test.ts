@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { eventually } from "../testing/eventually.ts";
-import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
+import { listeningAt } from "./support/program.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -34,10 +34,9 @@ function install(...folders: string[]): string {
 }
 
 async function serve(checkout: string, settings: object): Promise<string> {
-  const port = freePort();
   const config = {
-    server: { host: "127.0.0.1", port },
-    admin: { host: "127.0.0.1", port: freePort(), secret: TEST_ADMIN_SECRET },
+    server: { host: "127.0.0.1", port: 0 },
+    admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET },
     keys: [{ name: "tests", key: TEST_KEY }],
     ...settings,
   };
@@ -46,21 +45,11 @@ async function serve(checkout: string, settings: object): Promise<string> {
   const child = Bun.spawn([join(checkout, "bin/trivium"), "serve", "--workers", "1"], {
     cwd: checkout,
     env,
-    stdout: "ignore",
-    stderr: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
   });
   running.add(child);
-  const url = `http://127.0.0.1:${port}`;
-  const reached = () =>
-    fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await eventually("the program", async () => {
-    if (child.exitCode !== null) throw new Error(await child.stderr.text());
-    return reached();
-  });
-  return url;
+  return (await listeningAt(child.stdout)).url;
 }
 
 test("S01: with the simulator off, the gateway runs without its code and without the package that encodes its videos", async () => {

@@ -9,8 +9,8 @@ describe("eventually", () => {
 
   test("says what it waited for and what it saw last", async () => {
     const waiting = eventually("the moon", () => 0, { withinMs: 20, seen: () => ({ rows: 2 }) });
-    expect(waiting).rejects.toThrow("waited 0.02 s for the moon; last seen: {\n  rows: 2,\n}");
-    expect(eventually("the moon", () => 0, { withinMs: 0 })).rejects.toThrow("last seen: 0");
+    await expect(waiting).rejects.toThrow("waited 0.02 s for the moon; last seen: {\n  rows: 2,\n}");
+    await expect(eventually("the moon", () => 0, { withinMs: 0 })).rejects.toThrow("last seen: 0");
   });
 
   test("an error of the condition ends the wait", async () => {
@@ -19,7 +19,7 @@ describe("eventually", () => {
       asked++;
       throw new Error("the program has ended");
     };
-    expect(eventually("an answer", fail)).rejects.toThrow("the program has ended");
+    await expect(eventually("an answer", fail)).rejects.toThrow("the program has ended");
     expect(asked).toBe(1);
   });
 });

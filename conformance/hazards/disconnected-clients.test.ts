@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { MAX_ORPHANS } from "../../src/relay/attempt/watched-attempt.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { eventually } from "../../testing/eventually.ts";
-import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall } from "../support/client-calls.ts";
@@ -19,7 +18,7 @@ const { upstream } = await scriptedHarness((url) => ({ config: scriptedModels(ur
 /** It reads on for longer than any test takes, however busy the machine: what ends sooner is ended by another bound. */
 const patient = await startTestGateway({
   config: {
-    server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0.2 },
+    server: { drain_seconds: 0.2 },
     ...scriptedModels(upstream.url, { first_byte: 60_000, idle: 60_000 }),
   },
   timings: { readOnMs: 60_000 },

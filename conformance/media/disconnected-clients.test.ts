@@ -5,7 +5,6 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
 import { eventually } from "../../testing/eventually.ts";
-import { freePort } from "../../testing/free-port.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -29,7 +28,7 @@ afterAll(() => upstream.stop());
 async function startGateway(drain_seconds = 2): Promise<TestGateway> {
   return startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_seconds },
+      server: { drain_seconds },
       providers: {
         host: { kind: "openai", base_url: `${upstream.url}/v1`, api_key: "upstream-secret" },
       },

@@ -3,7 +3,6 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { SIMULATED_TEXT_MODELS } from "../../src/catalogue/simulated-models.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { eventually } from "../../testing/eventually.ts";
-import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -49,7 +48,7 @@ export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<
   const kinds = Object.keys(HOSTS) as Kind[];
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0, max_body_mb: MAX_BODY_MB },
+      server: { drain_seconds: 0, max_body_mb: MAX_BODY_MB },
       providers: Object.fromEntries(kinds.flatMap((kind) => providersOf(kind, simulator.url))),
       models: kinds.flatMap(modelsOf),
       keys: [

@@ -6,7 +6,6 @@ import { system } from "../../src/base/system.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
-import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { writeSqliteTables } from "../../testing/sqlite-tables.ts";
@@ -39,7 +38,7 @@ export interface TestGatewayOptions {
 
 export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
 
-/** The whole gateway in this process, on free ports, with its data in a separate folder. */
+/** The whole gateway in this process, on ports that the system chooses, with its data in a separate folder. */
 export async function startTestGateway({
   config = {},
   timings,
@@ -51,14 +50,14 @@ export async function startTestGateway({
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
   const start = async () => {
-    const [port, adminPort] = [freePort(), freePort()];
+    const { server, admin, ...others } = config;
     const sections = {
-      server: { host: "127.0.0.1", port, drain_seconds: 2 },
-      admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
+      server: { host: "127.0.0.1", port: 0, drain_seconds: 2, ...(server as object) },
+      admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET, ...(admin as object) },
       data_dir: join(folder, "data"),
       simulator: false,
       keys: [{ name: "tests", key: TEST_KEY }],
-      ...config,
+      ...others,
     };
     writeFileSync(configFile, JSON.stringify(sections, null, 1));
     return startApp({
