@@ -7,7 +7,7 @@ import { plainPng } from "../../src/media/images.sample.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { noticed, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
  * H26: a call is billed by what the provider makes, whether or not the client stays connected. Here over sockets, and
@@ -111,8 +111,8 @@ describe("H26: a client that disconnects", () => {
     if (stream) expect((await asked)?.status).toBe(200);
     disconnecting.abort();
     await asked;
-    // The gateway has noticed, and the provider is still working.
-    await Bun.sleep(50);
+    // The provider is still working.
+    await noticed(gateway);
     expect(upstream.disconnects).toBe(0);
     const [response] = held;
     if (stream && response) {
@@ -145,15 +145,17 @@ describe("H26, choices 7: shutting down", () => {
     await eventually("the provider is asked", () => held.length === 1);
     disconnecting.abort();
     await asked;
-    await Bun.sleep(30);
+    await noticed(gateway);
   }
 
   test("the drain waits for an image whose client has disconnected", async () => {
     const gateway = await startGateway(5);
     const held = holdRequests();
     await askAndLeave(gateway, held);
-    setTimeout(() => held[0] && sendJson(held[0], WHOLE), 150);
-    expect(await rowsAfterStop(gateway)).toMatchObject([
+    const stopped = rowsAfterStop(gateway);
+    await eventually("the drain", async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
+    if (held[0]) sendJson(held[0], WHOLE);
+    expect(await stopped).toMatchObject([
       { outcome: "client_gone", usage_source: "measured", cost_nano_usd: PRICE_NANO_USD },
     ]);
   });

@@ -6,6 +6,7 @@ import { system } from "../../src/base/system.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
+import { shortPause } from "../../testing/eventually.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { writeSqliteTables } from "../../testing/sqlite-tables.ts";
@@ -93,6 +94,17 @@ export async function startTestGateway({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Resolves when the gateway has noticed that a client has closed its connection: by then it has served others, which connected later.
+ * The runtime's client closes in a thread of its own, soon after the call that asks for it.
+ */
+export async function noticed({ url }: Pick<TestGateway, "url">): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await shortPause();
+    await fetch(`${url}/healthz`, { headers: { connection: "close" } });
+  }
 }
 
 /** A provider for each dialect, at its host in a simulator. */
