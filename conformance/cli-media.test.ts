@@ -7,7 +7,6 @@ import { encodePng } from "../simulator/media-maker/png.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { eventually } from "../testing/eventually.ts";
-import { freePort } from "../testing/free-port.ts";
 import { TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -391,7 +390,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ server: { host: "127.0.0.1", port: trap.port } }));
   const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/image"];
   const { TRIVIUM_CONFIG: _unset, ...bare } = environment();
-  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${freePort()}` });
+  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: "http://127.0.0.1:1" });
   expect(lured).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("or set its address with --url or TRIVIUM_URL"),
@@ -418,7 +417,7 @@ test("without a key, a gateway or a model it says how to get one", async () => {
   const wrong = await run(folder, [...args, "--key", `sk-trv-${"x".repeat(43)}`]);
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toContain("trivium keys create --name NAME");
-  const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${freePort()}`]);
+  const unreachable = await run(folder, [...args, "--url", "http://127.0.0.1:1"]);
   expect(unreachable.code).toBe(1);
   expect(unreachable.stderr).toMatch(
     /^Cannot connect to a gateway at \S+\. Start a gateway with `\S*trivium serve`, or set its address with --url [^\n]*\n$/,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIMULATED_TEXT_MODELS } from "../src/catalogue/simulated-models.ts";
+import { eventually } from "../testing/eventually.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { callGateway } from "./support/client-calls.ts";
@@ -196,21 +197,16 @@ describe("docs/receipts.md, bodies", () => {
     const key = /^sk-trv-[\w-]{43}$/m.exec(await folder.shell(create))?.[0] ?? "";
     const body = { messages: [{ role: "user", content: "Where is order 4711-A?" }] };
     const call = { model: "sim/standard", body };
-    let answer = await callGateway(gateway.url, "chat", key, call);
     // A running gateway sees keys of other processes within half a second.
-    for (let tries = 0; answer.status === 401 && tries < 50; tries++) {
-      await Bun.sleep(100);
-      answer = await callGateway(gateway.url, "chat", key, call);
-    }
+    const answer = await eventually("the key to work", async () => {
+      const tried = await callGateway(gateway.url, "chat", key, call);
+      return tried.status === 401 ? undefined : tried;
+    });
     expect(answer.status).toBe(200);
     const said = (await answer.json()) as { choices: { message: { content: string } }[] };
     const receipt = answer.headers.get("x-trivium-receipt") ?? "";
     const line = read.replace("rcp_…", receipt);
-    let shown = "";
-    for (let tries = 0; shown === "" && tries < 20; tries++) {
-      shown = await folder.shell(line).catch(() => "");
-      if (shown === "") await Bun.sleep(200);
-    }
+    const shown = await eventually("the bodies", () => folder.shell(line).catch(() => ""));
     expect(shown).toContain(said.choices[0]?.message.content.slice(0, 20) ?? "nothing was said");
     expect(await folder.shell(receipts.one("sh", "--body"))).toContain(receipt);
   });
