@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../testing/eventually.ts";
-import { freePort } from "../testing/free-port.ts";
 import { runProgram } from "./support/program.ts";
 import { SteadyLoad } from "./support/steady-load.ts";
 import { startTestGateway, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
@@ -23,8 +23,8 @@ const host = createServer((request, response) => {
   request.resume();
   response.writeHead(200, { "content-type": "application/json" }).end(answer);
 });
-const port = freePort();
-await new Promise<void>((listening) => host.listen(port, "127.0.0.1", listening));
+await new Promise<void>((listening) => host.listen(0, "127.0.0.1", listening));
+const { port } = host.address() as AddressInfo;
 const gateway = await startTestGateway({
   config: {
     providers: { openai: { kind: "openai", api_key: "upstream-secret", base_url: `http://127.0.0.1:${port}/v1` } },

@@ -39,7 +39,6 @@ const ALLOWED_TIME: Readonly<Record<string, string>> = {
 const ALLOWED_PORTS: Readonly<Record<string, string>> = {
   "conformance/alerts.test.ts": "the program starts again on the same port",
   "conformance/batches/instances.test.ts": "instances are killed and started again on the same port",
-  "conformance/catalogue-update.test.ts": "the port is in a configuration that several commands read",
   "conformance/cheats/program-harness.ts": "not part of the suite",
   "conformance/cli.test.ts": "the port is in a configuration that several commands read",
   "conformance/compose.test.ts": "the port is in an environment that several programs read",

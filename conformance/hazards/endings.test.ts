@@ -10,7 +10,7 @@ import { drained, startEvents } from "../support/scripted-upstream.ts";
 const { upstream, gateway } = await scriptedHarness((url) => ({
   // A test that waits for these deadlines does not end.
   config: scriptedModels(url, { first_byte: 600_000, idle: 600_000 }),
-  timings: { afterFinishMs: 300 },
+  timings: { afterFinishMs: 300, commitDeadlineMs: 600_000 },
 }));
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 };

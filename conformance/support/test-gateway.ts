@@ -53,8 +53,8 @@ export async function startTestGateway({
   const start = async () => {
     const { server, admin, ...others } = config;
     const sections = {
-      server: { host: "127.0.0.1", port: 0, drain_seconds: 2, ...(server as object) },
-      admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET, ...(admin as object) },
+      server: { host: "127.0.0.1", port: 0, ...((server as object) ?? { drain_seconds: 2 }) },
+      admin: { host: "127.0.0.1", port: 0, ...((admin as object) ?? { secret: TEST_ADMIN_SECRET }) },
       data_dir: join(folder, "data"),
       simulator: false,
       keys: [{ name: "tests", key: TEST_KEY }],

@@ -91,7 +91,8 @@ describe("OpenAI's batches", () => {
       chat("none", "no-such-model", "Four."),
     ]);
     const { batch, states } = await end(id);
-    expect(states[0]).toBe("validating");
+    // How many of them are seen depends on the machine; they come in this order.
+    expect(["validating", "in_progress", "completed"].filter((state) => states.includes(state))).toEqual(states);
     expect(states.at(-1)).toBe("completed");
     expect(batch.request_counts).toEqual({ total: 4, completed: 1, failed: 3 });
     expect(batch.metadata).toEqual({ mine: "yes" });
