@@ -7,6 +7,7 @@ import { system } from "../src/base/system.ts";
 import { DIALECT_NAMES } from "../src/canon/dialect-name.ts";
 import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { eventually } from "../testing/eventually.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -38,8 +39,6 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-const NOTICE_MS = 15_000;
-
 /**
  * The gateway checks the storage for changes of other processes twice a second, completely: once it knows this key, it
  * knows all earlier ones.
@@ -47,12 +46,10 @@ const NOTICE_MS = 15_000;
 const noticed = async () => {
   const { key } = await createKey(storage, { name: "marker", project: "default" }, system, ACTOR);
   const headers = { authorization: `Bearer ${key}` };
-  // Not more often: an address refused a hundred times in a minute waits for each further response (S21).
-  for (const until = Date.now() + NOTICE_MS; ; await Bun.sleep(100)) {
+  await eventually("the gateway to notice what another process wrote", async () => {
     const { status } = await fetch(`${gateway.url}/api/v1/generation?id=none`, { headers });
-    if (status !== 401) return;
-    if (Date.now() > until) throw new Error("the gateway has not noticed what another process wrote");
-  }
+    return status !== 401;
+  });
 };
 
 const make = async (request: Partial<KeyRequest>) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { PRICED } from "./support/priced-model.ts";
@@ -10,8 +11,6 @@ import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 const folder = mkdtempSync(join(tmpdir(), "trivium-alerts-"));
 const ADMIN_SECRET = "an-admin-secret-of-the-alerts-test";
 const HOOK_SECRET = "a-secret-of-the-receiver";
-/** A process killed while sending keeps its lease for a minute. */
-const WAIT_MS = 90_000;
 
 interface Received {
   id: string;
@@ -81,14 +80,6 @@ async function end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
   await program?.exited;
 }
 
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + WAIT_MS;
-  while (!(await holds())) {
-    if (Date.now() > endMs) throw new Error("it did not come to pass");
-    await Bun.sleep(100);
-  }
-}
-
 const command = (...args: string[]) =>
   runProgram(["alerts", ...args, "--url", `http://127.0.0.1:${adminPort}`, "--secret", ADMIN_SECRET], { cwd: folder });
 
@@ -113,7 +104,7 @@ test("a budget alert is sent once, with one id, despite kill -9, a failing recei
 
   configure({ webhooks: [{ name: "hook", url: `http://127.0.0.1:${receiver.port}/`, secret: HOOK_SECRET }] });
   program?.kill("SIGHUP");
-  await until(async () => (await command("test")).code === 0);
+  await eventually("the gateway to send it", async () => (await command("test")).code === 0);
   expect(received.at(-1)?.type).toBe("test");
   status = 500;
   const failed = await command("test", "hook");
@@ -126,11 +117,11 @@ test("a budget alert is sent once, with one id, despite kill -9, a failing recei
 
   await end("SIGKILL");
   await start();
-  await until(() => received.length > 0);
+  await eventually("the gateway to send it", () => received.length > 0);
   await end("SIGKILL");
   status = 200;
   await start();
-  await until(async () => (await listed())[0]?.deliveries[0]?.state === "delivered");
+  await eventually("the gateway to send it", async () => (await listed())[0]?.deliveries[0]?.state === "delivered");
   expect(new Set(received.map(({ id }) => id)).size).toBe(1);
   expect(new Set(received.map(({ body }) => body)).size).toBe(1);
   expect(received[0]?.body).not.toContain(TEST_KEY);
@@ -146,7 +137,7 @@ test("a budget alert is sent once, with one id, despite kill -9, a failing recei
   const taken = await command("deliver", id);
   expect([taken.code, taken.stderr.includes("Name one to send it again")]).toEqual([1, true]);
   expect((await command("deliver", id, "hook")).stdout).toContain(`Redelivering ${id}: hook `);
-  await until(() => received.length === count + 1);
+  await eventually("the gateway to send it", () => received.length === count + 1);
   expect(received.at(-1)).toMatchObject({ id, body: received[0]?.body });
   await end("SIGTERM");
 }, 240_000);

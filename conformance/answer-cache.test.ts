@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
+import { eventually } from "../testing/eventually.ts";
 import { runProgram } from "./support/program.ts";
 import { readMetrics } from "./support/read-metrics.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
@@ -30,7 +31,7 @@ const stored = () => metric("trivium_cache_stores_total", "stored");
 async function twice<Answer>(ask: () => Promise<Answer>): Promise<[Answer, Answer]> {
   const [before, storedBefore] = [await hits(), await stored()];
   const first = await ask();
-  while ((await stored()) === storedBefore) await Bun.sleep(5);
+  await eventually("the response to be stored", async () => (await stored()) !== storedBefore);
   const second = await ask();
   expect(await hits()).toBe(before + 1);
   return [first, second];

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { PRICED } from "./support/priced-model.ts";
 import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
@@ -91,7 +92,7 @@ test("a backup under load has equal receipts and budgets when restored", async (
   const clients = Array.from({ length: 4 }, async () => {
     while (!isOver) answered.push(await call(place));
   });
-  while (answered.length < 20) await Bun.sleep(20);
+  await eventually("twenty answers", () => answered.length >= 20);
   const before = [...answered];
   const copy = join(folder, "copy");
   const made = await runProgram(["backup", copy], { cwd: place.cwd });

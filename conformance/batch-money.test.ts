@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
+import { eventually } from "../testing/eventually.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -30,13 +31,11 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const ended = async (of: Anthropic, id: string) => {
-  for (;;) {
+const ended = (of: Anthropic, id: string) =>
+  eventually("the end of the batch", async () => {
     const batch = await of.messages.batches.retrieve(id);
-    if (batch.processing_status === "ended") return batch;
-    await Bun.sleep(20);
-  }
-};
+    return batch.processing_status === "ended" ? batch : undefined;
+  });
 
 interface Row {
   model: string;

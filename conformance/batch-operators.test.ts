@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI, { toFile } from "openai";
+import { eventually } from "../testing/eventually.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import type { ReceiptData } from "../testing/receipt-data.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
@@ -81,13 +82,11 @@ const shown = async (id: string): Promise<ShownBatch> =>
 const receiptsOf = async (id: string): Promise<(ReceiptData & { outcome: string })[]> =>
   (await admin("GET", `/api/receipts?limit=100&batch=${encodeURIComponent(id)}`)).data;
 
-async function until(id: string, fits: (batch: ShownBatch) => boolean): Promise<ShownBatch> {
-  for (;;) {
+const until = (id: string, fits: (batch: ShownBatch) => boolean): Promise<ShownBatch> =>
+  eventually(`a state of the batch ${id}`, async () => {
     const batch = await shown(id);
-    if (fits(batch)) return batch;
-    await Bun.sleep(20);
-  }
-}
+    return fits(batch) ? batch : undefined;
+  });
 
 const hasEnded = ({ state }: ShownBatch): boolean => ["completed", "failed", "cancelled", "expired"].includes(state);
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freePort } from "../testing/free-port.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./support/scripted-upstream.ts";
@@ -10,7 +9,7 @@ let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  const server = { host: "127.0.0.1", port: freePort(), drain_seconds: 0, cors: [APP] };
+  const server = { drain_seconds: 0, cors: [APP] };
   gateway = await startTestGateway({ config: { ...scriptedModels(upstream.url), server } });
   const message = { role: "assistant", content: "hello" };
   const answer = { id: "1", object: "chat.completion", choices: [{ index: 0, finish_reason: "stop", message }] };

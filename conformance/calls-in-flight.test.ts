@@ -7,6 +7,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
+import { eventually } from "../testing/eventually.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
@@ -78,12 +79,6 @@ async function read<Answer>(url: string, method = "GET"): Promise<{ status: numb
   return { status: response.status, json: (await response.json()) as Answer };
 }
 
-async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
-  for (const untilMs = Date.now() + withinMs; !(await holds()); await Bun.sleep(50)) {
-    if (Date.now() > untilMs) throw new Error("it did not come to this in time");
-  }
-}
-
 /** How a stream through each official SDK ends. */
 const SDKS: Readonly<Record<string, (url: string) => Promise<string>>> = {
   chat: (url) =>
@@ -124,7 +119,7 @@ async function ending(open: () => Promise<AsyncIterable<unknown>>): Promise<stri
 
 async function receipt(adminUrl: string, id: string) {
   let found: Awaited<ReturnType<typeof read<{ data: Record<string, unknown> }>>> | undefined;
-  await until(async () => {
+  await eventually("the calls to be in flight", async () => {
     found = await read(`${adminUrl}/api/receipts/${id}`);
     return found.status === 200;
   });
@@ -162,7 +157,10 @@ async function startWorkers(count: number, providerUrl: string) {
   }
   const { url, admin_url: adminUrl } = JSON.parse(shown) as { url: string; admin_url: string };
   const storage = await openStorage(database, system.clock);
-  await until(async () => (await storage.query("SELECT id FROM instances WHERE beats > 0")).length === count);
+  await eventually(
+    "the calls to be in flight",
+    async () => (await storage.query("SELECT id FROM instances WHERE beats > 0")).length === count,
+  );
   await storage.close();
   return { url, adminUrl, workers: () => childrenOf(program.pid) };
 }
@@ -172,10 +170,10 @@ describe("decision 0129: three workers on SQLite", () => {
     const { url: providerUrl, seen } = endlessProvider();
     const { url, adminUrl, workers } = await startWorkers(3, providerUrl);
     const streams = Array.from({ length: 4 }, () => Object.values(SDKS).map((open) => open(url))).flat();
-    await until(() => seen.open === streams.length);
+    await eventually("the calls to be in flight", () => seen.open === streams.length);
     const list = () => read<Listed>(`${adminUrl}/api/calls`);
     // The provider has sent content before the gateway has read it.
-    await until(async () =>
+    await eventually("the calls to be in flight", async () =>
       (await list()).json.data.every(({ phase, characters }) => phase === "stream" && characters > 0),
     );
     const lists = await Promise.all(Array.from({ length: 6 }, list));
@@ -188,7 +186,7 @@ describe("decision 0129: three workers on SQLite", () => {
     for (const end of await Promise.all(streams)) {
       expect(end).toMatch(/^after some events: .*An operator of this gateway stopped this call/s);
     }
-    await until(() => seen.open === 0);
+    await eventually("the calls to be in flight", () => seen.open === 0);
     // No SDK has sent its request again.
     expect(seen.asked).toBe(streams.length);
     for (const { id } of calls) {
@@ -204,11 +202,11 @@ describe("decision 0129: three workers on SQLite", () => {
     process.kill(frozen, "SIGSTOP");
     try {
       let told: Listed | undefined;
-      await until(async () => {
+      await eventually("the calls to be in flight", async () => {
         const asking = read<Listed>(`${adminUrl}/api/calls`).then(({ json }) => json);
         told = await Promise.race([asking, Bun.sleep(4_000).then(() => undefined)]);
         return told !== undefined;
-      }, 60_000);
+      });
       expect(told).toMatchObject({ instances: 2, problem: null });
       expect(told?.unanswered.map(({ place }) => place)).toEqual([expect.stringContaining(`process ${frozen}`)]);
     } finally {
@@ -235,7 +233,7 @@ test("decision 0129: the command line lists and stops calls in flight", async ()
   });
   cleanUps.push(() => gateway.stop());
   const streams = Object.values(SDKS).map((open) => open(gateway.url));
-  await until(() => seen.open === 3);
+  await eventually("the calls to be in flight", () => seen.open === 3);
   const listed = await cli(gateway.adminUrl, "calls", "list");
   expect([listed.code, listed.err]).toEqual([0, ""]);
   expect(listed.out).toMatch(/^id +age_s +phase +model/);
@@ -308,11 +306,11 @@ describe.skipIf(!hasRedis)("decision 0129: two instances on PostgreSQL", () => {
     };
     const [here, there] = [await start(), await start()];
     const streams = Object.values(SDKS).map((open) => open(there.url));
-    await until(() => seen.open === 3);
+    await eventually("the calls to be in flight", () => seen.open === 3);
     const { json: listed } = await read<Listed>(`${here.adminUrl}/api/calls`);
     expect(listed).toMatchObject({ total: 3, instances: 2, unanswered: [], problem: null });
     expect(listed.data.map(({ dialect }) => dialect).sort()).toEqual(["chat", "genai", "messages"]);
-    await until(async () => {
+    await eventually("the calls to be in flight", async () => {
       const { json } = await read<{ data: object }>(`${here.adminUrl}/api/overview`);
       return Bun.deepMatch({ running_calls: 3, instances: 2 }, json.data);
     });
@@ -321,8 +319,8 @@ describe.skipIf(!hasRedis)("decision 0129: two instances on PostgreSQL", () => {
       expect(await receipt(here.adminUrl, id)).toMatchObject({ outcome: "stopped", stopped_by: "operator:admin" });
     }
     for (const end of await Promise.all(streams)) expect(end).toMatch(/^after some events: .*stopped this call/s);
-    await until(() => seen.open === 0);
-    await until(async () => {
+    await eventually("the calls to be in flight", () => seen.open === 0);
+    await eventually("the calls to be in flight", async () => {
       const [row] =
         await database.sql`SELECT (SELECT COUNT(*) FROM questions) + (SELECT COUNT(*) FROM question_answers) AS n`;
       return Number(row.n) === 0;

@@ -2,9 +2,10 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../testing/free-port.ts";
+import { eventually } from "../testing/eventually.ts";
 import { runProgram } from "./support/program.ts";
 import { SteadyLoad } from "./support/steady-load.ts";
 import { startTestGateway, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
@@ -22,8 +23,8 @@ const host = createServer((request, response) => {
   request.resume();
   response.writeHead(200, { "content-type": "application/json" }).end(answer);
 });
-const port = freePort();
-await new Promise<void>((listening) => host.listen(port, "127.0.0.1", listening));
+await new Promise<void>((listening) => host.listen(0, "127.0.0.1", listening));
+const { port } = host.address() as AddressInfo;
 const gateway = await startTestGateway({
   config: {
     providers: { openai: { kind: "openai", api_key: "upstream-secret", base_url: `http://127.0.0.1:${port}/v1` } },
@@ -56,13 +57,6 @@ const call = (model: string) =>
     body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
   });
 
-/** Until running gateways have looked. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await isSo()); await Bun.sleep(50)) {
-    if (Date.now() > deadline) throw new Error("the gateway did not take the update over");
-  }
-}
-
 test("decision 0097: an update is shown, applied only on request, used by the running gateway, and removed", async () => {
   expect((await call("openai/gpt-99")).status).toBe(404);
   const list = writeList(1);
@@ -79,7 +73,7 @@ test("decision 0097: an update is shown, applied only on request, used by the ru
   const done = await catalogue("update", "--from", list, "--apply", "--digest", digest);
   expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("Applied as update 1")]);
 
-  await until(async () => (await call("openai/gpt-99")).status === 200);
+  await eventually("the running gateway to look", async () => (await call("openai/gpt-99")).status === 200);
   expect((await gateway.receipt(await call("openai/gpt-99"))).cost_nano_usd).toBe(110_000);
   const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
   const prices = await (await fetch(`${gateway.adminUrl}/api/prices?model=openai/gpt-99`, { headers })).json();
@@ -89,17 +83,17 @@ test("decision 0097: an update is shown, applied only on request, used by the ru
   expect(updates).toMatchObject({ data: [{ number: 1, source: "list.json", digest }] });
 
   expect((await catalogue("remove", "1")).code).toBe(0);
-  await until(async () => (await call("openai/gpt-99")).status === 404);
+  await eventually("the running gateway to look", async () => (await call("openai/gpt-99")).status === 404);
 });
 
 test("decision 0097: a configured price wins over an update that was confirmed", async () => {
   const done = await catalogue("update", "--from", writeList(1), "--apply", "--confirm", "openai/gpt-5-mini");
   expect(done.code).toBe(0);
-  await until(async () => (await call("openai/gpt-99")).status === 200);
+  await eventually("the running gateway to look", async () => (await call("openai/gpt-99")).status === 200);
   // The configured 9 for the prompt, the update's 1 for the completion.
   expect((await gateway.receipt(await call("openai/gpt-5-mini"))).cost_nano_usd).toBe(190_000);
   expect((await catalogue("remove", /Applied as update (\d+)/.exec(done.stdout)?.[1] ?? "")).code).toBe(0);
-  await until(async () => (await call("openai/gpt-99")).status === 404);
+  await eventually("the running gateway to look", async () => (await call("openai/gpt-99")).status === 404);
 });
 
 test("decision 0105: an update is planned, applied and removed through the Admin API, by an admin only", async () => {
@@ -114,9 +108,14 @@ test("decision 0105: an update is planned, applied and removed through the Admin
   expect(done.stdout).toContain("Applied as update");
   const number = /Applied as update (\d+)/.exec(done.stdout)?.[1];
   const listed = async () => JSON.parse((await elsewhere("list", "--json")).stdout) as { number: number }[];
-  await until(async () => (await listed()).some((one) => String(one.number) === number));
+  await eventually("the running gateway to look", async () =>
+    (await listed()).some((one) => String(one.number) === number),
+  );
   expect((await elsewhere("remove", String(number))).code).toBe(0);
-  await until(async () => !(await listed()).some((one) => String(one.number) === number));
+  await eventually(
+    "the running gateway to look",
+    async () => !(await listed()).some((one) => String(one.number) === number),
+  );
   const again = await elsewhere("remove", String(number));
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`No catalogue update ${number}`)]);
 
@@ -147,13 +146,16 @@ test("decision 0105: a list is compared as it was published, and what an update 
   const list = JSON.parse(await Bun.file(writeList(1.2)).text());
   const request = { source: "litellm.json", as_of: "2026-11-01", list };
   // The gateway learns within a second that the test before has removed its update.
-  await until(async () => (await send("POST", "", request)).json.data.added.length > 0);
+  await eventually(
+    "the running gateway to look",
+    async () => (await send("POST", "", request)).json.data.added.length > 0,
+  );
   const planned = await send("POST", "", request);
   expect(planned.json).toMatchObject({ data: { applied: null, added: [{ model: "openai/gpt-99" }] } });
   const { digest, held } = planned.json.data;
   expect(held[0]).toMatchObject({ model: "openai/gpt-5-mini", before: expect.anything(), after: expect.anything() });
   const { applied } = (await send("POST", "", { ...request, apply: true, digest })).json.data;
-  await until(async () => (await send("GET", `/${applied}`)).status === 200);
+  await eventually("the running gateway to look", async () => (await send("GET", `/${applied}`)).status === 200);
   const shown = (await send("GET", `/${applied}`)).json.data;
   expect(shown).toMatchObject({ number: applied, digest, added: [{ model: "openai/gpt-99", priced: true }] });
   expect(shown.changes).toEqual(planned.json.data.changes);
@@ -166,7 +168,7 @@ test("decision 0105: a list is compared as it was published, and what an update 
   expect((await send("POST", "", { ...request, models: [] })).status).toBe(400);
   expect((await send("POST", "", { ...request, list: { nothing: 1 } })).json.error.message).toContain("litellm.json");
   expect((await send("DELETE", `/${applied}`)).status).toBe(200);
-  await until(async () => (await send("GET", `/${applied}`)).status === 404);
+  await eventually("the running gateway to look", async () => (await send("GET", `/${applied}`)).status === 404);
 });
 
 test("decision 0105: a configuration may name models that only an update knows, and retired ones are reported", async () => {
@@ -201,12 +203,14 @@ test("decision 0105: a configuration may name models that only an update knows, 
   expect(JSON.parse(prices.stdout).retired).toHaveLength(1);
   const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
   const shown = async () => (await fetch(`${gateway.adminUrl}/api/models`, { headers })).text();
-  await until(async () => (await shown()).includes('"retires_on":"2026-01-31","retired":true'));
+  await eventually("the running gateway to look", async () =>
+    (await shown()).includes('"retires_on":"2026-01-31","retired":true'),
+  );
 });
 
 test("decision 0105: a configuration is checked where its storage cannot be reached, and the check says so", async () => {
   const file = join(gateway.folder, "unreachable.yaml");
-  const storage = `postgres://nobody:nothing@127.0.0.1:${freePort()}/none`;
+  const storage = "postgres://nobody:nothing@127.0.0.1:1/none";
   writeFileSync(file, JSON.stringify({ storage, simulator: true, providers: {} }));
   const checked = await runProgram(["check", "--config", file, "--json"], { cwd: gateway.folder });
   expect([checked.code, JSON.parse(checked.stdout)]).toEqual([
@@ -269,12 +273,16 @@ test("decision 0105: under a steady load of calls, each one is priced by a singl
       connections: 32,
       perSecond: 1_200,
     });
-    for (const prices of VERSIONS.slice(1)) await apply(prices);
-    await Bun.sleep(500);
-    const { calls, failed, perSecond } = await load.end();
-    await Bun.sleep(200);
-    await loaded.app.stop();
     const database = new Database(join(loaded.folder, "data", "trivium.db"), { readonly: true });
+    const costs = () =>
+      database.query("SELECT DISTINCT cost_nano_usd FROM receipts WHERE model = 'openai/gpt-98'").all();
+    for (const [before, prices] of VERSIONS.slice(1).entries()) {
+      await eventually("calls at these prices", () => costs().length > before);
+      await apply(prices);
+    }
+    await eventually("calls at the last prices", () => costs().length === VERSIONS.length);
+    const { calls, failed, perSecond } = await load.end();
+    await loaded.app.stop();
     const rows = database
       .query(
         "SELECT cost_nano_usd AS cost, content, COUNT(*) AS calls FROM receipts JOIN prices ON prices.id = receipts.priced_by WHERE model = 'openai/gpt-98' GROUP BY cost_nano_usd, content",
@@ -287,8 +295,6 @@ test("decision 0105: under a steady load of calls, each one is priced by a singl
     const billed = rows.reduce((sum, row) => sum + row.calls, 0);
     expect([billed, failed]).toEqual([calls, 0]);
     console.log(`${calls} calls while ${VERSIONS.length - 1} updates were applied, ${perSecond} a second`);
-    // A quiet machine reaches 1,000.
-    expect(perSecond).toBeGreaterThan(100);
   } finally {
     await load.stop();
     await loaded.stop();
@@ -311,7 +317,7 @@ async function applyPrices(adminUrl: string, [prompt, cached, completion]: Price
   const response = await fetch(`${adminUrl}/api/catalogue/updates`, { method: "POST", headers, body });
   const { data } = (await response.json()) as { data: { applied: number } };
   expect(data.applied).toBeGreaterThan(0);
-  await until(async () => {
+  await eventually("the running gateway to look", async () => {
     const updates = await (await fetch(`${adminUrl}/api/catalogue/updates`, { headers })).json();
     return (updates as { data: { number: number }[] }).data.some(({ number }) => number === data.applied);
   });

@@ -6,7 +6,7 @@ import { Canvas } from "../simulator/media-maker/canvas.ts";
 import { encodePng } from "../simulator/media-maker/png.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { freePort } from "../testing/free-port.ts";
+import { eventually } from "../testing/eventually.ts";
 import { TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -265,7 +265,7 @@ describe("trivium video", () => {
     });
     running.add(child);
     const shown = () => Bun.stripANSI(screen);
-    await waitFor(() => /\ropenai\/sora-2 {2}[1-9][0-9]? % {2}0:[0-9]{2}/.test(shown()));
+    await eventually("the output", () => /\ropenai\/sora-2 {2}[1-9][0-9]? % {2}0:[0-9]{2}/.test(shown()));
     child.terminal?.write("\x03");
     expect(await child.exited).toBe(130);
     child.terminal?.close();
@@ -390,7 +390,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ server: { host: "127.0.0.1", port: trap.port } }));
   const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/image"];
   const { TRIVIUM_CONFIG: _unset, ...bare } = environment();
-  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${freePort()}` });
+  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: "http://127.0.0.1:1" });
   expect(lured).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("or set its address with --url or TRIVIUM_URL"),
@@ -417,7 +417,7 @@ test("without a key, a gateway or a model it says how to get one", async () => {
   const wrong = await run(folder, [...args, "--key", `sk-trv-${"x".repeat(43)}`]);
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toContain("trivium keys create --name NAME");
-  const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${freePort()}`]);
+  const unreachable = await run(folder, [...args, "--url", "http://127.0.0.1:1"]);
   expect(unreachable.code).toBe(1);
   expect(unreachable.stderr).toMatch(
     /^Cannot connect to a gateway at \S+\. Start a gateway with `\S*trivium serve`, or set its address with --url [^\n]*\n$/,
@@ -434,14 +434,6 @@ test("without a key, a gateway or a model it says how to get one", async () => {
   expect(nameless.stderr).toContain("Missing --model. Available models: acme/brush.\n");
   expect(readdirSync(folder)).toEqual([]);
 });
-
-async function waitFor(look: () => boolean): Promise<void> {
-  const until = Date.now() + 60_000;
-  while (!look()) {
-    if (Date.now() > until) throw new Error("waited in vain");
-    await Bun.sleep(20);
-  }
-}
 
 async function operationTold(stderr: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";

@@ -14,7 +14,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { freePort } from "../testing/free-port.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { bareEnvironment, ProgramOnTerminal, runProgram, TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -122,7 +121,7 @@ describe("trivium init", () => {
     });
     expect(existsSync(join(cwd, ".env")) || existsSync(join(cwd, "trivium.yaml"))).toBe(false);
 
-    const away = `openai=http://127.0.0.1:${freePort()}/v1`;
+    const away = "openai=http://127.0.0.1:1/v1";
     const offline = await runProgram(["init", "--yes", "--keys-stdin", "--base-url", away, "--json"], {
       cwd,
       stdin: "openai=sk-good\n",

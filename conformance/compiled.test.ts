@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { materials } from "../scripts/build/materials.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
-import { freePort } from "../testing/free-port.ts";
+import { eventually } from "../testing/eventually.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
+import { listeningAt } from "./support/program.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -66,23 +67,16 @@ test("the compiled program behaves like the program of the repository", () => {
 });
 
 test("choices 7: compiled to one file, with no others next to it, the program answers, shows its console and makes simulated videos", async () => {
-  const port = freePort();
   const config = {
-    server: { host: "127.0.0.1", port },
-    admin: { host: "127.0.0.1", port: freePort(), secret: TEST_ADMIN_SECRET },
+    server: { host: "127.0.0.1", port: 0 },
+    admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET },
     simulator: true,
     keys: [{ name: "tests", key: TEST_KEY }],
   };
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
-  program = Bun.spawn([built, "serve"], { cwd: folder, env: {}, stdout: "ignore", stderr: "ignore" });
-  const url = `http://127.0.0.1:${port}`;
-  const reached = () =>
-    fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  const deadline = Date.now() + 120_000;
-  while (!(await reached()) && Date.now() < deadline) await Bun.sleep(50);
+  const started = Bun.spawn([built, "serve"], { cwd: folder, env: {}, stdout: "pipe", stderr: "ignore" });
+  program = started;
+  const { url, adminUrl } = await listeningAt(started.stdout);
 
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };
@@ -93,7 +87,6 @@ test("choices 7: compiled to one file, with no others next to it, the program an
   const messages = [{ role: "user", content: "Hello" }];
   expect(await call("/api/v1/chat/completions", { model: "sim/standard", messages })).toHaveProperty("choices");
 
-  const adminUrl = `http://127.0.0.1:${config.admin.port}`;
   const page = await (await fetch(adminUrl)).text();
   const [script = ""] = /\/assets\/main-\w+\.js/.exec(page) ?? [];
   const code = await (await fetch(adminUrl + script)).text();
@@ -103,10 +96,10 @@ test("choices 7: compiled to one file, with no others next to it, the program an
   const parameters = { durationSeconds: 4, resolution: "480p" };
   const { name } = await call(`${model}:predictLongRunning`, { instances: [{ prompt: "a fox" }], parameters });
   let operation: Record<string, unknown> = {};
-  while (operation["done"] !== true && Date.now() < deadline) {
-    await Bun.sleep(100);
+  await eventually("the video", async () => {
     operation = await call(`${model}:fetchPredictOperation`, { operationName: name });
-  }
+    return operation["done"];
+  });
   expect(operation["error"]).toBeUndefined();
   const { videos } = operation["response"] as { videos: { gcsUri: string }[] };
   const video = await fetch(videos[0]?.gcsUri ?? "");

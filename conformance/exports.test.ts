@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { BUCKET, startS3 } from "../src/files/s3-server.sample.ts";
-import { freePort } from "../testing/free-port.ts";
 import { isPresent } from "../testing/is-present.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
@@ -28,7 +27,8 @@ const provider = Bun.serve({
   fetch: () => Response.json(plainAnswer("chat", { text: "yes", usage: plainUsage("chat", 10, 5) })),
 });
 const s3 = await startS3();
-const deadPort = freePort();
+/** Nothing listens on it. */
+const deadPort = 1;
 
 let gateway: TestGateway;
 beforeAll(async () => {

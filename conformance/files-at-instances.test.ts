@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { PlayedFilesHost } from "../testing/hosts/files-host.ts";
 import { isPresent } from "../testing/is-present.ts";
@@ -99,14 +100,6 @@ function residentBytes({ pid }: CrashingGateway, of: "VmRSS" | "VmHWM"): number 
   return Number(new RegExp(`^${of}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
 }
 
-async function until(isSo: () => boolean, ms = 30_000): Promise<void> {
-  const untilMs = Date.now() + ms;
-  while (!isSo()) {
-    if (Date.now() > untilMs) throw new Error("it did not happen in time");
-    await Bun.sleep(20);
-  }
-}
-
 describe.skipIf(!arePresent)("choices 12: files at providers, at two instances", () => {
   test("a file of 200 MB is uploaded to three providers without being held in memory", async () => {
     const { id, sha256 } = await upload(one.url, 200);
@@ -136,7 +129,7 @@ describe.skipIf(!arePresent)("choices 12: files at providers, at two instances",
     const { id, sha256 } = await upload(one.url, 40);
     host.faults.slowMs = 20;
     const cut = ask(one.url, "test/messages", id).catch(() => undefined);
-    await until(() => host.counts.uploads === 1);
+    await eventually("the files at the provider", () => host.counts.uploads === 1);
     await one.killAll();
     await cut;
     host.faults.slowMs = 0;
@@ -153,7 +146,7 @@ describe.skipIf(!arePresent)("choices 12: files at providers, at two instances",
     const { id } = await upload(one.url, 40);
     expect((await ask(one.url, "test/messages", id)).status).toBe(200);
     await fetch(`${two.url}/v1/files/${id}`, { method: "DELETE", headers: { authorization } });
-    await until(() => host.files.size === 0);
+    await eventually("the files at the provider", () => host.files.size === 0);
     expect(host.counts.deletions).toBe(1);
   }, 60_000);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
+import { eventually } from "../testing/eventually.ts";
 import { PlayedFilesHost } from "../testing/hosts/files-host.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -116,14 +117,6 @@ interface Tried {
 const offersOf = async (response: Response): Promise<Tried[]> =>
   (await gateway.receipt(response)).offers as unknown as Tried[];
 
-async function until(isSo: () => boolean, ms = 15_000): Promise<void> {
-  const untilMs = Date.now() + ms;
-  while (!isSo()) {
-    if (Date.now() > untilMs) throw new Error("it did not happen in time");
-    await Bun.sleep(20);
-  }
-}
-
 describe("choices 12: a file that does not fit into a request is uploaded to the provider", () => {
   test("every protocol reaches every provider, and each credential gets the file once", async () => {
     const file = await upload();
@@ -185,7 +178,7 @@ describe("choices 12: a file that does not fit into a request is uploaded to the
     const file = await upload();
     const gone = new AbortController();
     const first = CALLS.chat("test/messages", file, TEST_KEY, gone.signal).catch(() => undefined);
-    await until(() => host.counts.uploads === 1);
+    await eventually("the files at the provider", () => host.counts.uploads === 1);
     gone.abort();
     await first;
     const response = await CALLS.chat("test/messages", file);
@@ -249,7 +242,7 @@ describe("choices 12: a file that does not fit into a request is uploaded to the
     for (const model of ["test/chat", "test/messages", "test/genai"]) await CALLS.chat(model, file);
     expect(host.files.size).toBe(3);
     expect((await remove(file)).status).toBe(200);
-    await until(() => host.files.size === 0);
+    await eventually("the files at the provider", () => host.files.size === 0);
     expect(host.counts.deletions).toBe(3);
   }, 30_000);
 
@@ -257,10 +250,10 @@ describe("choices 12: a file that does not fit into a request is uploaded to the
     host.faults.slowMs = 2;
     const file = await upload();
     const call = CALLS.chat("test/messages", file);
-    await until(() => host.counts.uploads === 1);
+    await eventually("the files at the provider", () => host.counts.uploads === 1);
     await remove(file);
     await call;
-    await until(() => host.counts.deletions === 1);
+    await eventually("the files at the provider", () => host.counts.deletions === 1);
     expect(host.files.size).toBe(0);
   }, 30_000);
 
@@ -305,13 +298,11 @@ describe("choices 12: a file that does not fit into a request is uploaded to the
     const before = readFileSync(gateway.configFile, "utf8");
     writeFileSync(gateway.configFile, before.replace("upstream-secret-messages", "upstream-secret-rotated"));
     gateway.app.reload();
-    await Bun.sleep(500);
     const response = await CALLS.chat("test/messages", file);
     expect(await response.text()).toContain(HEARD);
     expect(host.counts).toMatchObject({ uploads: 2, refusedCalls: 0 });
     writeFileSync(gateway.configFile, before);
     gateway.app.reload();
-    await Bun.sleep(500);
   }, 30_000);
 });
 

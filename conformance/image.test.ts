@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { childrenOf } from "./support/program.ts";
@@ -120,16 +121,13 @@ test.skipIf(!isPossible)(
     );
     running = started;
     const url = `http://127.0.0.1:${port}`;
-    for (const untilMs = Date.now() + 120_000; ; await Bun.sleep(100)) {
-      if (
-        await fetch(`${url}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      )
-        break;
-      if (started.exitCode !== null || Date.now() > untilMs) throw new Error("the image did not start");
-    }
+    await eventually("the image to start", () => {
+      if (started.exitCode !== null) throw new Error("the image did not start");
+      return fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
     const [pid = 0] = childrenOf(started.pid);
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(/^Uid:\s+(.*)$/m.exec(status)?.[1]).toBe("65532\t65532\t65532\t65532");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { selectInstances } from "../src/storage/tables/instances.ts";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { isOptional } from "../testing/is-present.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
@@ -29,14 +30,13 @@ async function instance(name: string, heartbeatMs = 40): Promise<TestGateway> {
 test("choices 9, H23: a second gateway on one storage that would not share limits refuses to start, and says why", async () => {
   const first = await instance("second");
   const storage = await openStorage(storageUrl("second"), system.clock);
-  while ((await selectInstances(storage))[0]?.beats === 0) await Bun.sleep(5);
-  expect(instance("second")).rejects.toThrow(
+  await eventually("a heartbeat", async () => (await selectInstances(storage))[0]?.beats);
+  await expect(instance("second")).rejects.toThrow(
     /already running on this database: .*, process \d+, started .*Stop it first.*set `redis`/,
   );
-  await Bun.sleep(100);
   // The running one is not disturbed, and the refused one leaves nothing behind.
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  while ((await selectInstances(storage)).length > 1) await Bun.sleep(5);
+  await eventually("one instance", async () => (await selectInstances(storage)).length === 1);
   await first.stop();
   running.splice(0);
   expect(await selectInstances(storage)).toEqual([]);
@@ -89,9 +89,9 @@ test.skipIf(!isOptional(hasContainers, "gateways in containers: this user may no
     };
     const first = start("first");
     try {
-      while (!(await first.isReady())) await Bun.sleep(20);
+      await eventually("the first container", first.isReady);
       const second = start("second");
-      while (second.child.exitCode === null && !(await second.isReady())) await Bun.sleep(20);
+      await eventually("the second one", async () => second.child.exitCode !== null || (await second.isReady()));
       second.child.kill("SIGKILL");
       expect(await second.child.stderr.text()).toMatch(/already running on this database: .*, process 1, started/);
       expect(await first.isReady()).toBe(true);

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -164,14 +165,12 @@ describe.skipIf(!programsPresent("spoken sessions of several instances", "redis-
       for (const socket of open) await socket.converse();
       // It was at the first gateway.
       open.shift()?.close();
-      let again: Socket | undefined;
-      for (const untilMs = Date.now() + 10_000; again === undefined && Date.now() < untilMs; await Bun.sleep(100)) {
+      const again = await eventually("a free session", async () => {
         const socket = new Socket(gateways[1]?.url ?? "", TEST_KEY, REALTIME);
-        if (await socket.accepted()) again = socket;
-      }
-      await again?.converse();
-      expect(again).toBeDefined();
-      for (const socket of [...open, again]) socket?.close();
+        return (await socket.accepted()) ? socket : undefined;
+      });
+      await again.converse();
+      for (const socket of [...open, again]) socket.close();
       for (const gateway of gateways) await gateway.stop();
       await redis?.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -187,7 +186,6 @@ describe("decision 0115: with --workers", () => {
       program.kill("SIGKILL");
       await program.exited;
     }
-    await Bun.sleep(500);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -229,12 +227,9 @@ describe("decision 0115: with --workers", () => {
       const socket = new Socket(url);
       return (await socket.accepted()) ? socket : undefined;
     };
-    let again: Socket | undefined;
-    for (const untilMs = Date.now() + 10_000; again === undefined && Date.now() < untilMs; await Bun.sleep(100))
-      again = await free();
-    expect(again).toBeDefined();
+    const again = await eventually("a free session", free);
     program.kill("SIGTERM");
-    for (const socket of [...open, again]) expect(await socket?.until(() => socket.closed)).toBe(1001);
+    for (const socket of [...open, again]) expect(await socket.until(() => socket.closed)).toBe(1001);
     await program.exited;
   }, 60_000);
 });

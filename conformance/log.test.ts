@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { startSimulator } from "../simulator/simulator.ts";
 import { buildCall } from "../testing/build-call.ts";
-import { freePort } from "../testing/free-port.ts";
+import { eventually } from "../testing/eventually.ts";
 import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { callGateway } from "./support/client-calls.ts";
@@ -12,7 +12,8 @@ import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 type Line = Record<string, unknown> & { level: string; msg: string };
 
 const MARKER = "tell-nobody-of-the-blue-elephant";
-const downPort = freePort();
+/** Nothing listens on it. */
+const downPort = 1;
 const simulator = await startSimulator({ mediaJobMs: 50 });
 afterAll(() => simulator.stop());
 let written = "";
@@ -61,14 +62,12 @@ const linesNow = () =>
     .map((line) => JSON.parse(line) as Line);
 
 /** The log line of a call, by its receipt; a response may arrive before its line is written. */
-async function lineOf(receipt: string | null): Promise<Line> {
-  for (const until = Date.now() + 60_000; Date.now() < until; await Bun.sleep(10)) {
+const lineOf = (receipt: string | null): Promise<Line> =>
+  eventually(`the line of ${receipt}`, () => {
     const found = linesNow().filter((line) => line["receipt"] === receipt);
-    if (found[0] && found.length === 1) return found[0];
     if (found.length > 1) throw new Error(`${found.length} lines of one call`);
-  }
-  throw new Error(`no line of ${receipt}`);
-}
+    return found[0];
+  });
 
 const said = (text: string) => ({
   chat: { messages: [{ role: "user", content: text }] },

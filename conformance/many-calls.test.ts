@@ -5,11 +5,12 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildCall } from "../testing/build-call.ts";
-import { freePort } from "../testing/free-port.ts";
+import { eventually } from "../testing/eventually.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { wire } from "../testing/upstream-wire.ts";
-import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
+import { listeningAt } from "./support/program.ts";
+import { type ScriptedUpstream, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 
 /**
  * The runtime runs at most 256 concurrent fetches unless configured before it starts, as bin/trivium does. So the
@@ -19,14 +20,13 @@ const COUNT = 1000;
 const folder = mkdtempSync(join(tmpdir(), "trivium-many-"));
 let upstream: ScriptedUpstream;
 let gateway: ReturnType<typeof Bun.spawn>;
-let port: number;
+let url: string;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  port = freePort();
   const config = {
-    server: { port, drain_seconds: 0.5 },
-    admin: { port: freePort(), secret: "an-admin-secret-for-the-tests" },
+    server: { port: 0, drain_seconds: 0.5 },
+    admin: { port: 0, secret: "an-admin-secret-for-the-tests" },
     data_dir: join(folder, "data"),
     simulator: false,
     keys: [{ name: "tests", key: TEST_KEY }],
@@ -34,17 +34,13 @@ beforeAll(async () => {
   };
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
   const program = new URL("../bin/trivium", import.meta.url).pathname;
-  gateway = Bun.spawn([program, "serve", "--workers", "1", "--log-level", "error"], {
+  const started = Bun.spawn([program, "serve", "--workers", "1", "--log-level", "error"], {
     cwd: folder,
-    stdout: "ignore",
+    stdout: "pipe",
     stderr: "inherit",
   });
-  const until = Date.now() + 60_000;
-  while (Date.now() < until) {
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
-    if (answer?.ok) break;
-    await sleep(50);
-  }
+  gateway = started;
+  url = (await listeningAt(started.stdout)).url;
 });
 afterAll(async () => {
   gateway.kill();
@@ -55,13 +51,14 @@ afterAll(async () => {
 
 /** One streaming call over a bare socket; resolves with everything received. A client may read late. */
 function call(sockets: Socket[], lateMs = 0): Promise<string> {
-  const [url, init] = buildCall(`http://127.0.0.1:${port}`, "chat", TEST_KEY, { stream: true });
+  const [address, init] = buildCall(url, "chat", TEST_KEY, { stream: true });
+  const { hostname, port, pathname } = new URL(address);
   const body = String(init.body);
   const headers = Object.entries(init.headers as Record<string, string>).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connect(port, "127.0.0.1");
+  const socket = connect(Number(port), hostname);
   sockets.push(socket);
   const parts: Buffer[] = [];
   let last = "";
@@ -76,7 +73,7 @@ function call(sockets: Socket[], lateMs = 0): Promise<string> {
     setTimeout(() => socket.resume(), lateMs);
   }
   socket.write(
-    `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${body.length}\r\n\r\n${body}`,
+    `POST ${pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${body.length}\r\n\r\n${body}`,
   );
   return promise;
 }
@@ -92,10 +89,10 @@ test("1,000 upstream calls are open at once, and all of them succeed", async () 
   const answers: Promise<string>[] = [];
   for (let started = 0; started < COUNT; started += 100) {
     for (let each = 0; each < 100; each++) answers.push(call(sockets));
-    await sleep(30);
+    await eventually("these calls to be upstream", () => waiting.length >= answers.length, {
+      seen: () => waiting.length,
+    });
   }
-  const until = Date.now() + 60_000;
-  while (waiting.length < COUNT && Date.now() < until) await sleep(20);
   expect(upstream.open).toBe(COUNT);
   for (const response of waiting) response.end(wire.chatChunk({}, "stop") + wire.done);
   const texts = await Promise.all(answers);

@@ -95,7 +95,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
           "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO receipts%'",
         )) ?? [];
       if (rows.length > 0 || child.exitCode !== null) break;
-      await Bun.sleep(2);
+      await Bun.sleep(0);
     }
     expect(child.exitCode).toBeNull();
     child.kill("SIGKILL");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { eventually } from "../testing/eventually.ts";
 import type { PlayedBatchHost } from "../testing/hosts/batch-host.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { BatchClients, nativeModels, receiptRows, startBatchHost } from "./support/native-batches.ts";
@@ -69,27 +70,24 @@ describe("H24: a batch whose credential is not configured any more", () => {
     try {
       const clients = new BatchClients(gateway, TEST_KEY);
       const id = await clients.create("chat", [line("a", "test/chat"), line("b", "test/chat")]);
-      const until = async (isSo: () => boolean | Promise<boolean>) => {
-        const untilMs = Date.now() + 15_000;
-        while (!(await isSo())) {
-          if (Date.now() > untilMs) throw new Error("it did not happen in time");
-          await Bun.sleep(50);
-        }
-      };
-      await until(() => host.counts.creations === 1 && host.counts.polls > 0);
+      await eventually("the batch at the host", () => host.counts.creations === 1 && host.counts.polls > 0);
       const before = readFileSync(gateway.configFile, "utf8");
       writeFileSync(gateway.configFile, before.replace("upstream-secret-chat", "upstream-secret-rotated"));
       gateway.app.reload();
-      await Bun.sleep(500);
       laterMs = 30 * 60_000;
-      await Bun.sleep(1_500);
+      // The runner has looked at both when a later one has ended.
+      host.faults.isHeld = false;
+      expect(await clients.run("messages", [line("c", "test/messages")])).toMatchObject({ state: "ended" });
       expect((await clients.openai.batches.retrieve(id)).status).toBe("in_progress");
       laterMs = 120 * 60_000;
-      await until(async () => (await clients.openai.batches.retrieve(id)).status === "failed");
+      await eventually(
+        "the batch to fail",
+        async () => (await clients.openai.batches.retrieve(id)).status === "failed",
+      );
       const shown = JSON.stringify(await clients.openai.batches.retrieve(id));
       expect(shown).toContain("is not configured any more");
       expect(shown).toContain("up to 2 of its requests");
-      expect(await receiptRows(gateway)).toEqual([]);
+      expect((await receiptRows(gateway)).length).toBe(1);
     } finally {
       await gateway.stop();
     }

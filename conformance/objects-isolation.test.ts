@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENDPOINTS } from "../src/server/endpoints/index.ts";
+import { eventually } from "../testing/eventually.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
 type Form = "chat" | "messages" | "genai";
@@ -197,10 +198,10 @@ async function make(who: string): Promise<void> {
   const batch = await idIn(
     ask("POST", "/v1/messages/batches", key(who), { requests: [{ custom_id: "a", params: message }] }, ANTHROPIC),
   );
-  for (let state = ""; state !== "completed"; await Bun.sleep(20)) {
+  await eventually("the end of the batch", async () => {
     const shown = await ask("GET", `/v1/batches/batch_${random(batch)}`, key(who));
-    state = ((await shown.json()) as { status: string }).status;
-  }
+    return ((await shown.json()) as { status: string }).status === "completed";
+  });
   made[who] = {
     file: { chat: file, messages: `file_${random(file)}`, genai: `files/${random(file)}` },
     upload,

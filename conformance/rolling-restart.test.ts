@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { startRedis } from "../testing/redis.ts";
@@ -42,18 +43,14 @@ async function startInstance(name: string, port: number, adminPort: number): Pro
     stderr: Bun.file(join(place, "said")),
   });
   const url = `http://127.0.0.1:${port}`;
-  for (const untilMs = Date.now() + 120_000; ; await Bun.sleep(50)) {
-    if (
-      await fetch(`${url}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      return { name, url, program };
-    if (program.exitCode !== null || Date.now() > untilMs) {
-      throw new Error(`${name} did not start: ${await Bun.file(join(place, "said")).text()}`);
-    }
-  }
+  await eventually(`${name} to be ready`, async () => {
+    if (program.exitCode !== null) throw new Error(`${name}: ${await Bun.file(join(place, "said")).text()}`);
+    return fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+  return { name, url, program };
 }
 
 let instances: Instance[] = [];

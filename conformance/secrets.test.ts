@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type App, startApp } from "../src/app/start-app.ts";
 import { system } from "../src/base/system.ts";
 import { createLog } from "../src/observe/log.ts";
+import { eventually } from "../testing/eventually.ts";
 import { freePort } from "../testing/free-port.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
@@ -24,7 +25,7 @@ const vault = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async () => {
-    if (isFrozen) await Bun.sleep(60_000);
+    if (isFrozen) await new Promise(() => {});
     if (stored === undefined) return new Response("", { status: 404 });
     return Response.json({ data: { data: { key: stored }, metadata: {} } });
   },
@@ -84,29 +85,26 @@ const call = async (at = app) => {
   return answer.status;
 };
 
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const untilMs = performance.now() + 10_000; !(await holds()); await Bun.sleep(10))
-    if (performance.now() > untilMs) throw new Error("it did not happen");
-}
-
 describe("choices 18: secrets of stores in a running gateway", () => {
   test("a provider's key comes from the store, and a reload reads it again", async () => {
     expect(await call()).toBe(200);
     expect(seen.at(-1)).toBe(`Bearer ${FIRST}`);
     stored = SECOND;
     app.reload();
-    await until(async () => (await call()) === 200 && seen.at(-1) === `Bearer ${SECOND}`);
+    await eventually("the new secret", async () => (await call()) === 200 && seen.at(-1) === `Bearer ${SECOND}`);
   });
 
   test("a secret that disappears keeps its last value, and a warning names it", async () => {
     stored = undefined;
     app.reload();
-    await until(() => lines.some((line) => line.includes("failed to read the secret vault:secret/data/app#key again")));
+    await eventually("the new secret", () =>
+      lines.some((line) => line.includes("failed to read the secret vault:secret/data/app#key again")),
+    );
     expect(await call()).toBe(200);
     expect(seen.at(-1)).toBe(`Bearer ${SECOND}`);
     stored = FIRST;
     app.reload();
-    await until(async () => (await call()) === 200 && seen.at(-1) === `Bearer ${FIRST}`);
+    await eventually("the new secret", async () => (await call()) === 200 && seen.at(-1) === `Bearer ${FIRST}`);
   });
 
   test("no secret is in the log, the configuration of the Admin API, or the metrics", async () => {
@@ -147,7 +145,7 @@ describe("choices 18: secrets of stores in a running gateway", () => {
       const text = readFileSync(join(folder, "trivium.yaml"), "utf8");
       writeFileSync(join(folder, "trivium.yaml"), text.replaceAll("a-key-of-the-file", REFERENCE));
       other.reload();
-      await until(async () => (await call(other)) === 200 && seen.at(-1) === `Bearer ${FIRST}`);
+      await eventually("the new secret", async () => (await call(other)) === 200 && seen.at(-1) === `Bearer ${FIRST}`);
     } finally {
       await other.stop();
     }
@@ -156,9 +154,7 @@ describe("choices 18: secrets of stores in a running gateway", () => {
   test("H29: a frozen store does not hold up the start for ever", async () => {
     write();
     isFrozen = true;
-    const startedMs = performance.now();
     await expect(startApp({ cwd: folder, environment, log })).rejects.toThrow("the store did not answer within 10 s");
-    expect(performance.now() - startedMs).toBeLessThan(20_000);
     isFrozen = false;
   }, 30_000);
 });

@@ -6,6 +6,7 @@ import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { selectInstances } from "../src/storage/tables/instances.ts";
+import { eventually } from "../testing/eventually.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { startRedis, type TemporaryRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
@@ -64,12 +65,9 @@ async function startInstances(
 }
 
 /** Waits until it holds, and returns how long that took. */
-async function until(holds: () => Promise<boolean>, withinMs = 15_000): Promise<number> {
+async function until(holds: () => Promise<boolean>): Promise<number> {
   const began = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - began > withinMs) throw new Error("it did not come to this in time");
-    await Bun.sleep(20);
-  }
+  await eventually("the instances to agree", holds);
   return performance.now() - began;
 }
 
@@ -318,10 +316,10 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
       expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * LIMIT));
       expect(asked.asked).toBe(admitted);
       expect(degraded).toBe(what !== "flushed");
-      for (const until = Date.now() + 60_000; Date.now() < until; await Bun.sleep(50)) {
+      await eventually("all to be ready", async () => {
         const words = await Promise.all(instances.map(readiness));
-        if (words.every(([, word]) => word === "ready")) break;
-      }
+        return words.every(([, word]) => word === "ready");
+      });
       for (const instance of instances) expect(await readiness(instance)).toEqual([200, "ready"]);
       await stopAll(instances);
     });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Page } from "../scripts/markdown-page.ts";
+import { eventually } from "../testing/eventually.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { BatchClients, receiptRows } from "./support/native-batches.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -77,7 +78,7 @@ test("a line that the simulator refuses fails alone, and a batch that fails says
 
 test("H43: a cancelled batch is cancelled in the simulator", async () => {
   const id = await clients.create("chat", [{ id: "a", model: "sim/agent", content: "sim:batch-waits" }]);
-  while ((await clients.openai.batches.retrieve(id)).status !== "in_progress") await Bun.sleep(50);
+  await eventually("the batch", async () => (await clients.openai.batches.retrieve(id)).status === "in_progress");
   await clients.openai.batches.cancel(id);
   const outcome = await clients.wait("chat", id);
   expect(outcome.state).toBe("cancelled");

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { programsPresent } from "../testing/is-present.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { startRedis } from "../testing/redis.ts";
@@ -97,13 +98,17 @@ describe("R12: previous_response_id", () => {
 });
 
 test("a background response is finished and stored before a stopping gateway exits", async () => {
+  const release = Promise.withResolvers<void>();
   upstream.play(async (_request, response) => {
-    await Bun.sleep(300);
+    await release.promise;
     answerHello(response);
   });
   const first = await start("stopped");
   const { body } = await create(first, { input: "Take your time.", background: true });
-  await first.gateway.stop();
+  await eventually("the call", () => upstream.open > 0);
+  const stopped = first.gateway.stop();
+  release.resolve();
+  await stopped;
   const second = await start("stopped");
   const found = await show(second, body.id);
   await second.gateway.stop();
@@ -165,25 +170,27 @@ describe.skipIf(postgresServer === undefined || redis === undefined)(
     });
 
     test("a background response is made by one instance, and polled and cancelled at the other", async () => {
+      const release = Promise.withResolvers<void>();
       upstream.play(async (_request, response) => {
-        await Bun.sleep(300);
+        await release.promise;
         answerHello(response);
       });
       const { body } = await create(one, { input: "Take your time.", background: true });
       expect(body.status).toBe("queued");
       expect((await show(two, body.id)).status).toBe("in_progress");
-      while ((await show(two, body.id)).status === "in_progress") await Bun.sleep(20);
+      release.resolve();
+      await eventually("the response", async () => (await show(two, body.id)).status !== "in_progress");
       expect(await show(two, body.id)).toMatchObject({ id: body.id, status: "completed" });
 
       upstream.play(() => {});
       const endless = await create(one, { input: "For ever.", background: true });
-      while (upstream.open === 0) await Bun.sleep(5);
+      await eventually("the endless call", () => upstream.open > 0);
       const cancelled = await fetch(`${two.gateway.url}/v1/responses/${endless.body.id}/cancel`, {
         method: "POST",
         headers,
       });
       expect(((await cancelled.json()) as StoredBody).status).toBe("cancelled");
-      while (upstream.open > 0 || one.gateway.app.active() > 0) await Bun.sleep(20);
+      await eventually("its end", () => upstream.open === 0 && one.gateway.app.active() === 0);
       expect((await show(one, endless.body.id)).status).toBe("cancelled");
       expect(await database.sql`SELECT id FROM operations`).toHaveLength(0);
     });

@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { listen } from "../simulator/voice/listen.ts";
 import { sayAloud } from "../simulator/voice/say-aloud.ts";
 import { wavHead } from "../src/wire/wav-head.ts";
+import { eventually } from "../testing/eventually.ts";
 import { TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -39,13 +40,12 @@ const spokenIn = (path: string) => listen(readFileSync(path)).text;
 /** The receipts of a session, as an operator finds them. */
 async function receiptsOf(session: string): Promise<Record<string, unknown>[]> {
   const headers = { authorization: `Bearer ${gateway.adminSecret}` };
-  for (;;) {
+  return eventually("the receipts", async () => {
     const answer = await fetch(`${gateway.adminUrl}/api/receipts?limit=100`, { headers });
     const { data } = (await answer.json()) as { data: Record<string, unknown>[] };
     const found = data.filter((receipt) => receipt["session_id"] === session);
-    if (found.length > 0) return found;
-    await Bun.sleep(50);
-  }
+    return found.length > 0 ? found : undefined;
+  });
 }
 
 /** A recording of two channels at another rate than any protocol has. */

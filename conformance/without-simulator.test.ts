@@ -3,9 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
-import { freePort } from "../testing/free-port.ts";
+import { eventually } from "../testing/eventually.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
+import { listeningAt } from "./support/program.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -33,10 +34,9 @@ function install(...folders: string[]): string {
 }
 
 async function serve(checkout: string, settings: object): Promise<string> {
-  const port = freePort();
   const config = {
-    server: { host: "127.0.0.1", port },
-    admin: { host: "127.0.0.1", port: freePort(), secret: TEST_ADMIN_SECRET },
+    server: { host: "127.0.0.1", port: 0 },
+    admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET },
     keys: [{ name: "tests", key: TEST_KEY }],
     ...settings,
   };
@@ -45,21 +45,11 @@ async function serve(checkout: string, settings: object): Promise<string> {
   const child = Bun.spawn([join(checkout, "bin/trivium"), "serve", "--workers", "1"], {
     cwd: checkout,
     env,
-    stdout: "ignore",
-    stderr: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
   });
   running.add(child);
-  const url = `http://127.0.0.1:${port}`;
-  const reached = () =>
-    fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  while (!(await reached())) {
-    if (child.exitCode !== null) throw new Error(await child.stderr.text());
-    await Bun.sleep(50);
-  }
-  return url;
+  return (await listeningAt(child.stdout)).url;
 }
 
 test("S01: with the simulator off, the gateway runs without its code and without the package that encodes its videos", async () => {
@@ -85,10 +75,10 @@ test("choices 7: without the optional encoder the simulator answers, with still 
   const parameters = { durationSeconds: 4, resolution: "480p", generateAudio: true };
   const { name } = await call(`${model}:predictLongRunning`, { instances: [{ prompt: "a fox" }], parameters });
   let operation: Record<string, unknown> = {};
-  while (operation["done"] !== true) {
-    await Bun.sleep(100);
+  await eventually("the video", async () => {
     operation = await call(`${model}:fetchPredictOperation`, { operationName: name });
-  }
+    return operation["done"];
+  });
   const { videos } = operation["response"] as { videos: { gcsUri: string }[] };
   const video = new Uint8Array(await (await fetch(videos[0]?.gcsUri ?? "")).arrayBuffer());
   expect(readMp4(video)).toMatchObject({ seconds: 4, height: 480, keyFrames: [0] });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../testing/eventually.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { bareEnvironment, childrenOf, TRIVIUM } from "./support/program.ts";
 import { type ReadSample, readMetrics, sumOf } from "./support/read-metrics.ts";
@@ -35,7 +36,7 @@ beforeAll(async () => {
     if (shown.trimEnd().endsWith("\n}")) break;
   }
   ({ url, admin_url: adminUrl } = JSON.parse(shown) as { url: string; admin_url: string });
-  await until(async () => workersIn(await scrape()).length === 2);
+  await eventually("all workers", async () => workersIn(await scrape()).length === 2);
 });
 afterAll(async () => {
   program.kill("SIGTERM");
@@ -51,14 +52,6 @@ async function scrape(): Promise<ReadSample[]> {
 
 const workersIn = (samples: readonly ReadSample[]) =>
   [...new Set(samples.filter(({ name }) => name === "trivium_ready").map(({ labels }) => labels["worker"]))].sort();
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await isSo()) return;
-    await Bun.sleep(100);
-  }
-  throw new Error("it did not come to that");
-}
 
 describe("decision 0058: one of several workers answers for all", () => {
   test("every scrape shows all workers and all calls, whichever worker gets it", async () => {
@@ -88,7 +81,7 @@ describe("decision 0058: one of several workers answers for all", () => {
     const [victim = 0] = childrenOf(program.pid);
     process.kill(victim, "SIGKILL");
     let after = before;
-    await until(async () => {
+    await eventually("all workers", async () => {
       after = await scrape().catch(() => before);
       const changed = ["1", "2"].filter((worker) => startOf(after, worker) !== startOf(before, worker));
       return workersIn(after).length === 2 && changed.length === 1;

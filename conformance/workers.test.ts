@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
+import { eventually } from "../testing/eventually.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callOnce, HoldingProvider, RACED_LIMITS, raceLine } from "./support/limit-race.ts";
@@ -99,7 +100,7 @@ async function startWorkers(
   }
   const { url, admin_url: adminUrl } = JSON.parse(shown) as { url: string; admin_url: string };
   const instances = { program, url, adminUrl, database, workers: () => childrenOf(program.pid) };
-  await until(async () => (await readyInstances(database)) === count);
+  await eventually("the workers", async () => (await readyInstances(database)) === count);
   return { ...instances, said: () => Bun.file(join(place, "said")).text() };
 }
 
@@ -114,12 +115,6 @@ async function ask(database: string, query: string) {
     return await storage.query(query);
   } finally {
     await storage.close();
-  }
-}
-
-async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
-  for (const untilMs = Date.now() + withinMs; !(await holds()); await Bun.sleep(50)) {
-    if (Date.now() > untilMs) throw new Error("it did not come to this in time");
   }
 }
 
@@ -211,10 +206,12 @@ describe("choices 9, H28: killed workers", () => {
     });
     await Bun.sleep(300);
     process.kill(victim, "SIGKILL");
-    await until(() => workers().length === 3 && !workers().includes(victim));
-    await until(async () => (await said()).includes("a worker process ended and is being replaced"));
+    await eventually("the workers", () => workers().length === 3 && !workers().includes(victim));
+    await eventually("the workers", async () =>
+      (await said()).includes("a worker process ended and is being replaced"),
+    );
     // The whole budget is spent in the end, that of the dead worker too, and nothing beyond it.
-    await until(async () => {
+    await eventually("the workers", async () => {
       const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent FROM receipts");
       return Number(row?.["spent"]) > 0.95 * 3_000_000 && statuses.includes(402);
     });
@@ -236,7 +233,7 @@ describe("choices 9, H28: killed workers", () => {
     expect(pids).toHaveLength(2);
     program.kill("SIGKILL");
     await program.exited;
-    await until(() => !pids.some(isAlive));
+    await eventually("the workers", () => !pids.some(isAlive));
     const again = await startWorkers(2, keyWith({ concurrent: 30 }), { name: 90 });
     provider.release();
     expect(await callOnce(again.url)).toBe(200);
@@ -248,7 +245,7 @@ describe("choices 9, H28: killed workers", () => {
     const { program, url } = await startWorkers(2, keyWith({}));
     provider.hold();
     const calls = Array.from({ length: 8 }, () => callOnce(url));
-    await until(() => provider.asked === 8);
+    await eventually("the workers", () => provider.asked === 8);
     program.kill("SIGTERM");
     await Bun.sleep(200);
     provider.release();
@@ -260,7 +257,7 @@ describe("choices 9, H28: killed workers", () => {
     const { program, url, workers } = await startWorkers(2, keyWith({}));
     provider.hold();
     const calls = Array.from({ length: 8 }, () => callOnce(url));
-    await until(() => provider.asked === 8);
+    await eventually("the workers", () => provider.asked === 8);
     for (const pid of [program.pid, ...workers()]) process.kill(pid, "SIGTERM");
     await Bun.sleep(200);
     provider.release();
@@ -310,7 +307,7 @@ describe("decision 0135: two workers do what one process does", () => {
     for (let call = 0; call < 40; call++) expect(await callOnce(url)).toBe(200);
     const rows = await ask(database, "SELECT id, instance FROM receipts");
     expect(new Set(rows.map((row) => row["instance"])).size).toBe(2);
-    await until(() => rows.every((row) => ended.has(String(row["id"]))));
+    await eventually("the workers", () => rows.every((row) => ended.has(String(row["id"]))));
     stop.abort();
     await reading;
   });
@@ -328,7 +325,7 @@ describe("decision 0135: two workers do what one process does", () => {
     const statusOf = async (id: string) =>
       ((await (await fetch(`${url}/v1/videos/${id}`, { headers })).json()) as { status: string }).status;
     const isRunning = async (id: string) => ["queued", "in_progress"].includes(await statusOf(id));
-    for (const id of begun) await until(async () => !(await isRunning(id)), 60_000);
+    for (const id of begun) await eventually("the workers", async () => !(await isRunning(id)));
     expect(await Promise.all(begun.map(statusOf))).toEqual(begun.map(() => "completed"));
   });
 });

@@ -3,6 +3,9 @@ export type Step = { send: Uint8Array } | { wait: number } | { cut: true };
 
 export type Ending = "finished" | "client gone";
 
+/** Resolves after so many milliseconds, or when the client has left. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+
 /** Waits, but not longer than the client does. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
@@ -26,6 +29,7 @@ export function play(
   steps: Iterator<Step>,
   signal: AbortSignal,
   ended: (how: Ending) => void,
+  wait: Wait,
 ): ReadableStream<Uint8Array> {
   let reported = false;
   const report = (how: Ending): void => {
@@ -54,7 +58,7 @@ export function play(
           controller.error(undefined);
           return;
         }
-        await (step.wait === 0 ? giveWay() : pause(step.wait, signal));
+        await (step.wait === 0 ? giveWay() : wait(step.wait, signal));
       }
       report("client gone");
     },

@@ -21,7 +21,7 @@ import type { MediaContext } from "./media/media-host.ts";
 import { StreamedAnswer } from "./media/streamed-answer.ts";
 import { makeVideo } from "./media-maker/make-video.ts";
 import type { MakeVideo } from "./media-maker/video-options.ts";
-import { type Ending, giveWay, pause } from "./play.ts";
+import { type Ending, giveWay, pause, type Wait } from "./play.ts";
 import { serviceHostOf } from "./services/hosts.ts";
 import { StoredFiles } from "./stored-files.ts";
 import type { SimulatorState } from "./text/adapter.ts";
@@ -45,6 +45,8 @@ interface SimulatorOptions {
   /** Compatible hosts also refuse by rules that are not verified. */
   strictHosts?: boolean;
   nowMs?: () => number;
+  /** Waits in real time unless given. */
+  wait?: Wait;
   /** How long an image or video that is waited for takes, 300 unless given. */
   mediaJobMs?: number;
   /** How long a batch waits before it runs, 300 unless given. */
@@ -212,6 +214,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       answer: ({ path, body }, headers, signal) => answerLine(path, body, headers, signal),
     }),
     tokenDelayMs: options.tokenDelayMs ?? 15,
+    wait: options.wait ?? pause,
   };
   const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);
   const links = new MediaLinks(nowMs);
@@ -221,7 +224,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     credentials,
     acceptsToken: (token) => tokens.accepts(token),
     nowMs,
-    wait: (ms, signal) => (ms === 0 ? giveWay() : pause(ms, signal)),
+    wait: (ms, signal) => (ms === 0 ? giveWay() : state.wait(ms, signal)),
     partDelayMs: state.tokenDelayMs,
     countModel: (name) => counters.countModel(name),
     nextSession: () => ++sessions,

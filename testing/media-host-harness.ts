@@ -38,6 +38,8 @@ interface Sending {
 export class MediaHostHarness {
   nowMs = START_MS;
   readonly takesMs: number;
+  /** What the host waited for, in milliseconds; it lasts until the client leaves. */
+  readonly waits: number[] = [];
   readonly context: MediaContext;
   readonly #host: MediaHost;
   readonly #state: SimulatorState;
@@ -62,6 +64,12 @@ export class MediaHostHarness {
       files: new StoredFiles(nowMs),
       batches: new StoredBatches({ nowMs, delayMs: 0, answer: () => Promise.reject(new Error("no batches")) }),
       tokenDelayMs: 0,
+      wait: (ms, signal) => {
+        this.waits.push(ms);
+        return ms === 0 || signal.aborted
+          ? Promise.resolve()
+          : new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+      },
     };
   }
 

@@ -37,13 +37,14 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
     if (exitCode !== 0) throw new Error(`${command[0]} ended with ${exitCode}: ${stderr.toString()}`);
   };
   if (asUser.length > 0) Bun.spawnSync(["chown", "postgres", folder]);
-  const port = freePort();
+  let port = freePort();
   const data = join(folder, "data");
   run(join(bin, "initdb"), "-D", data, "-U", "trivium", "--auth=trust", "--no-sync");
   // Durability and maintenance settings that tests do not need.
   const idle = "-c autovacuum=off -c checkpoint_timeout=1h -c max_wal_size=1GB -c jit=off";
-  const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -c full_page_writes=off ${idle} -p ${port}`;
-  const start = () => run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");
+  const options = () =>
+    `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -c full_page_writes=off ${idle} -p ${port}`;
+  const start = () => run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options(), "start");
   const halt = () => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop");
   const server = () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
   // The server first: one that runs would replace a connection that does not.
@@ -52,7 +53,16 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
     process.kill(pid, name);
     for (const child of childrenOf(pid)) signalOf(child, name);
   };
-  start();
+  for (let attempts = 5; ; attempts--) {
+    try {
+      start();
+      break;
+    } catch (thrown) {
+      // Something else has taken the port.
+      if (attempts === 1) throw thrown;
+      port = freePort();
+    }
+  }
   return {
     url: `postgres://trivium@127.0.0.1:${port}/postgres`,
     freeze: () => signal("SIGSTOP"),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { findService } from "./is-present.ts";
 
@@ -19,7 +20,7 @@ export interface TemporaryRedis {
 }
 
 /** A Redis or Valkey server for one test run. Undefined if no server program is installed. */
-export async function startRedis(): Promise<TemporaryRedis | undefined> {
+export async function startRedis(attempts = 5): Promise<TemporaryRedis | undefined> {
   const program = findService("redis-server", "valkey-server");
   if (program === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "trivium-redis-"));
@@ -40,21 +41,28 @@ export async function startRedis(): Promise<TemporaryRedis | undefined> {
   ];
   const spawn = () => Bun.spawn(command, { stdout: "ignore", stderr: "ignore" });
   let server = spawn();
-  const answers = async () => {
-    for (let tries = 0; tries < 200; tries++) {
+  const hasEnded = () => server.exitCode !== null;
+  const answers = () =>
+    eventually("the test's Redis server", async () => {
+      if (hasEnded()) throw new Error("the test's Redis server has ended");
       const client = new RedisClient(url, { connectionTimeout: 500, autoReconnect: false, enableOfflineQueue: false });
       try {
         await client.connect();
-        return;
+        return true;
       } catch {
-        await Bun.sleep(25);
+        return false;
       } finally {
         client.close();
       }
-    }
-    throw new Error("the test's Redis server does not respond");
-  };
-  await answers();
+    });
+  try {
+    await answers();
+  } catch (thrown) {
+    rmSync(folder, { recursive: true, force: true });
+    // Something else has taken the port.
+    if (hasEnded() && attempts > 1) return startRedis(attempts - 1);
+    throw thrown;
+  }
   const halt = async () => {
     server.kill("SIGCONT");
     server.kill("SIGKILL");

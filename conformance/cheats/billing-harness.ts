@@ -1,5 +1,4 @@
 import { buildCall, type CallOptions } from "../../testing/build-call.ts";
-import { freePort } from "../../testing/free-port.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
@@ -40,7 +39,7 @@ export class BillingHarness {
     const gateway = await startTestGateway({
       ...rest,
       config: {
-        server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0.5 },
+        server: { drain_seconds: 0.5 },
         ...scripted,
         models: [
           ...(scripted["models"] as object[]),

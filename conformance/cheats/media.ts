@@ -2,7 +2,6 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { startSimulator } from "../../simulator/simulator.ts";
 import { plainPng } from "../../src/media/images.sample.ts";
-import { freePort } from "../../testing/free-port.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -22,7 +21,7 @@ export async function openMedia(): Promise<CheatGroup> {
   const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 60 });
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_seconds: 1 },
+      server: { drain_seconds: 1 },
       providers: {
         host: { kind: "openai", base_url: `${upstream.url}/v1`, api_key: "upstream-secret" },
         gemini: { kind: "gemini", base_url: `${simulator.url}/gemini`, api_key: "upstream-secret" },

@@ -1,4 +1,3 @@
-import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -47,7 +46,7 @@ export class ServicesHarness {
     const { providers } = scriptedModels(host.upstream.url, { first_byte: 30_000, idle: 30_000 });
     const gateway = await startTestGateway({
       config: {
-        server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0.5 },
+        server: { drain_seconds: 0.5 },
         providers: {
           ...(providers as object),
           "up-many": { kind: "openai-compatible", base_url: `${host.upstream.url}/v1`, api_key: "upstream-secret" },

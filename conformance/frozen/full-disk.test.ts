@@ -6,12 +6,12 @@ import { system } from "../../src/base/system.ts";
 import { checkRollUps } from "../../src/ledger/check-roll-ups.ts";
 import { text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { freePort } from "../../testing/free-port.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { answeringUpstream } from "../support/fault-harness.ts";
-import { TRIVIUM } from "../support/program.ts";
+import { childrenOf, isAlive, listeningAt, TRIVIUM } from "../support/program.ts";
 import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 const upstream = await answeringUpstream();
@@ -32,41 +32,35 @@ const FILE_LIMIT = 1_536;
 const BLOCKS_PER_KB = 2;
 
 /** A gateway that cannot make any file larger than that: like a full disk for each of its files. */
-async function start(url: string, limitKb?: number): Promise<Bun.Subprocess> {
+async function start(limitKb?: number): Promise<{ child: Bun.Subprocess; url: string }> {
   // A write beyond the limit is an error, and does not end the process.
   const limited = limitKb === undefined ? "" : `trap '' XFSZ; ulimit -S -f ${limitKb * BLOCKS_PER_KB}; `;
   const child = Bun.spawn(["sh", "-c", `${limited}exec "$0" serve`, TRIVIUM], {
     cwd: folder,
     stdin: "ignore",
-    stdout: "ignore",
+    stdout: "pipe",
     stderr: "ignore",
   });
   running.push(child);
-  while ((await fetch(`${url}/readyz`).catch(() => undefined))?.status !== 200) {
-    if (child.exitCode !== null) throw new Error("The gateway did not start.");
-    await Bun.sleep(20);
-  }
-  return child;
+  return { child, url: (await listeningAt(child.stdout)).url };
 }
 
 test("H21, H29: a database that accepts no more rows, then kill -9: each response has its row after the next start", async () => {
-  const [port, adminPort] = [freePort(), freePort()];
-  const url = `http://127.0.0.1:${port}`;
   writeFileSync(
     join(folder, "trivium.yaml"),
     JSON.stringify({
-      server: { port },
-      admin: { port: adminPort, secret: TEST_ADMIN_SECRET },
+      server: { port: 0 },
+      admin: { port: 0, secret: TEST_ADMIN_SECRET },
       simulator: false,
       log: { calls: "off" },
       keys: [{ name: "tests", key: TEST_KEY }],
       ...scriptedModels(upstream.url),
     }),
   );
-  const first = await start(url, FILE_LIMIT);
+  const { child: first, url } = await start(FILE_LIMIT);
   const answered: string[] = [];
-  const call = async () => {
-    const answer = await callGateway(url, "chat", TEST_KEY, {});
+  const call = async (at: string) => {
+    const answer = await callGateway(at, "chat", TEST_KEY, {});
     await answer.text();
     expect(answer.status).toBe(200);
     answered.push(answer.headers.get("x-trivium-receipt") ?? "");
@@ -79,14 +73,16 @@ test("H21, H29: a database that accepts no more rows, then kill -9: each respons
     }
   };
   // Until the database is full and the journal has some rows.
-  while (journaled() < 20_000) await Promise.all(Array.from({ length: 10 }, call));
+  while (journaled() < 20_000) await Promise.all(Array.from({ length: 10 }, () => call(url)));
   const { status, reason } = (await (await fetch(`${url}/readyz`)).json()) as { status: string; reason: string };
   expect(status).toBe("degraded");
   expect(reason).toMatch(/receipts wait for the store: .*(full|disk I\/O)/);
-  first.kill("SIGKILL");
-  await first.exited;
-  const second = await start(url);
-  await call();
+  // Its workers too. Those that only lose their first process drain, and write more rows meanwhile.
+  const killed = [first.pid, ...childrenOf(first.pid)];
+  for (const pid of killed) process.kill(pid, "SIGKILL");
+  await eventually("their end", () => !killed.some(isAlive));
+  const { child: second, url: later } = await start();
+  await call(later);
   second.kill("SIGTERM");
   await second.exited;
   const storage = await openStorage(storageUrl, system.clock);

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { buildCall } from "../../testing/build-call.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -7,7 +8,7 @@ import { beginCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { answeringUpstream, callAll, makeKey, readiness, revoke, timed, until } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { startRelay } from "../support/freezing-relay.ts";
-import { startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { drained, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Providers and clients have deadlines of many seconds, which the suite shortens; their order is the same. */
@@ -44,7 +45,7 @@ test("H29, H18: a provider that freezes on reused connections delays its own cal
   // Stopping waits for a call to a frozen provider no longer than allowed.
   relay.freeze();
   const last = callGateway(frozen.url, "chat", frozen.key).then(errorOf);
-  await Bun.sleep(50);
+  await eventually("the call", () => frozen.app.active() === 1);
   const [, stopMs] = await timed(frozen.app.stop());
   expect(stopMs).toBeLessThan(10_000);
   expect([503, 504]).toContain((await last).status);
@@ -65,8 +66,7 @@ test("H29, S17: clients that send half a request, or read nothing, are dropped, 
   flood.play(async (_request, response) => {
     startEvents(response);
     while (!response.destroyed) {
-      const full = !response.write(chunk);
-      if (full) await Promise.race([new Promise((resolve) => response.once("drain", resolve)), Bun.sleep(50)]);
+      if (!response.write(chunk)) await drained(response);
     }
   });
   const flooded = await start(flood.url);
@@ -93,7 +93,7 @@ test("H29, S17: clients that send half a request, or read nothing, are dropped, 
   const during = await callAll(gateway, 2);
   const revokedMs = await revoke(gateway, key);
   expect((await readiness(flooded)).body.status).toBe("ready");
-  const halfMs = await until("half a request is given up", async () => /^HTTP\/1\.1 4\d\d/.test(heard), 20_000);
+  const halfMs = await until("half a request is given up", async () => /^HTTP\/1\.1 4\d\d/.test(heard));
   const readerMs = await until(
     "the upstream of a client that reads nothing is left",
     async () => flood.disconnects === 1,

@@ -25,8 +25,7 @@ describe("H19: a refusal is what its status says, whatever happened to its body"
     "compressed with an unknown encoding": (response) =>
       void refuse(response, { "content-encoding": "zstd" }).end("(µ/ý"),
     "cut short": (response) => {
-      refuse(response, { "content-length": "500" }).write('{"error":');
-      setTimeout(() => response.socket?.destroy(), 20);
+      refuse(response, { "content-length": "500" }).write('{"error":', () => response.socket?.destroy());
     },
     "larger than anything honest": (response) => void refuse(response).end("x".repeat(300_000)),
     "never whole": (response) => void refuse(response, { "content-length": "500" }).write('{"error":'),

@@ -84,15 +84,20 @@ function streamOf(host: Host, end: End): [first: string, rest: string] {
   ];
 }
 
-/** The text arrives separately, so that the response has begun before its call breaks. */
-const playStream = (host: Host, end: End) =>
+/** A stream whose host sends the text first, so that the response has begun before its call breaks. */
+async function callStream(client: (typeof SCRIPTED_DIALECTS)[number], host: Host, end: End): Promise<Response> {
+  const begun = Promise.withResolvers<void>();
   upstream.play(async (_request, response) => {
     const [first, rest] = streamOf(host, end);
     startEvents(response);
     response.write(first);
-    await Bun.sleep(50);
+    await begun.promise;
     response.end(rest);
   });
+  const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+  begun.resolve();
+  return response;
+}
 
 const OBJECT_ONLY = ["messages", "genai"] as const;
 const WORDS = "The model called delete_files with arguments that are not a JSON object.";
@@ -109,8 +114,7 @@ describe("H09: invalid arguments are reported, and never become empty", () => {
   test.each(ways)(
     "%s: in a stream of a %s host that has begun, the protocol's own error ends it",
     async (client, host) => {
-      playStream(host, "meant");
-      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+      const response = await callStream(client, host, "meant");
       expect(response.status).toBe(200);
       const text = await response.text();
       expect(text).toContain("Let me see.");
@@ -144,8 +148,7 @@ describe("H09: invalid arguments are reported, and never become empty", () => {
     expect(answer).toContain(whole);
     expect(answer).toContain(stop);
     expect((await gateway.receipt(unary)).fields).toContainEqual(note);
-    playStream(host, "cut");
-    const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+    const stream = await callStream(client, host, "cut");
     const text = await stream.text();
     expect(text).toContain(part);
     expect(text).toContain(stop);
@@ -163,8 +166,7 @@ describe("H09: invalid arguments are reported, and never become empty", () => {
         ? { choices: [{ message: { tool_calls: [call] }, finish_reason: "tool_calls" }] }
         : { status: "completed", output: [{ ...called, status: "completed" }] },
     );
-    playStream(host, "meant");
-    const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+    const stream = await callStream(client, host, "meant");
     const text = await stream.text();
     expect(text).toContain(JSON.stringify(BROKEN));
     expect(text).toContain(client === "chat" ? '"finish_reason":"tool_calls"' : "event: response.completed");
@@ -182,8 +184,7 @@ describe("H09: invalid arguments are reported, and never become empty", () => {
             output: [{ type: "function_call", arguments: BROKEN, status: "incomplete" }],
           },
     );
-    playStream(host, "cut");
-    const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+    const stream = await callStream(client, host, "cut");
     const text = await stream.text();
     expect(text).toContain(JSON.stringify(BROKEN));
     expect(text).toContain(client === "chat" ? '"finish_reason":"length"' : "event: response.incomplete");

@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
-import { sendJson, sleep } from "../support/scripted-upstream.ts";
+import { sendJson } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
@@ -16,7 +17,8 @@ const answerOf = (dialect: DialectName) => plainAnswer(dialect, { text: "hi", us
 async function warmUp(dialect: DialectName): Promise<void> {
   upstream.play((_request, response) => void sendJson(response, answerOf(dialect)));
   await (await callGateway(gateway.url, dialect, gateway.key)).text();
-  await sleep(20);
+  const restsSince = Date.now();
+  await eventually("the connection to have rested", () => Date.now() > restsSince + 2);
 }
 
 describe("H32: a client's call reaches the provider as often as its receipt says", () => {

@@ -2,7 +2,6 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { OfferTried } from "../../src/canon/receipt.ts";
-import { freePort } from "../../testing/free-port.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -11,7 +10,8 @@ import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-const closedPort = freePort();
+/** Nothing listens on it. */
+const closedPort = 1;
 const { upstream, gateway } = await scriptedHarness((url) => {
   const config = modelsOfEveryDialect(url) as { providers: object; models: { id: string; offers: object[] }[] };
   const [model] = config.models;
@@ -131,14 +131,16 @@ describe("S22: a provider's error text reaches clients without its internals, an
 
   test.each([...SCRIPTED_DIALECTS])("%s client: also if a Responses host has sent content before", async (client) => {
     for (const fail of failures) {
+      const begun = Promise.withResolvers<void>();
       upstream.play(async (_request, response) => {
         startEvents(response);
         const script = new ResponsesScript();
         response.write(script.begin() + script.delta("Hello"));
-        await Bun.sleep(50);
+        await begun.promise;
         response.end(fail(script));
       });
       const response = await callGateway(gateway.url, client, gateway.key, { model: "test/responses", stream: true });
+      begun.resolve();
       const text = await response.text();
       expect(response.status).toBe(200);
       expect(text).toContain("Hello");

@@ -26,23 +26,20 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   timings: { strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
 }));
 
-/** Everything received on a connection until the gateway closed it, or until it is certain that it does not. */
-async function watch(bytes: string): Promise<{ text: string; closed: boolean }> {
+/** Everything received on a connection until the gateway closes it. */
+async function watch(bytes: string): Promise<string> {
   const { port, hostname } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
   let text = "";
-  const closed = Promise.withResolvers<boolean>();
+  const closed = Promise.withResolvers<void>();
   socket.on("data", (data) => {
     text += data;
   });
   socket.on("error", () => {});
-  socket.on("close", () => closed.resolve(true));
+  socket.on("close", () => closed.resolve());
   socket.write(bytes);
-  const timer = setTimeout(() => closed.resolve(false), 30_000);
-  const result = await closed.promise;
-  clearTimeout(timer);
-  socket.destroy();
-  return { text, closed: result };
+  await closed.promise;
+  return text;
 }
 
 const get = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`;
@@ -77,13 +74,12 @@ test.concurrent("S16: silent connections are closed, before and after a call, bu
     watch(call("chat", false)),
     watch(call("genai", true)),
   ]);
-  expect(health.text).toStartWith("HTTP/1.1 200");
-  expect(wrongKey.text).toStartWith("HTTP/1.1 401");
-  expect(notFound.text).toStartWith("HTTP/1.1 404");
-  expect(slowAnswer.text).toStartWith("HTTP/1.1 200");
-  expect(slowStream.text).toStartWith("HTTP/1.1 200");
-  expect(slowStream.text).toContain("FINISH_REASON_STOP");
-  for (const { closed } of [health, wrongKey, notFound, slowAnswer, slowStream]) expect(closed).toBe(true);
+  expect(health).toStartWith("HTTP/1.1 200");
+  expect(wrongKey).toStartWith("HTTP/1.1 401");
+  expect(notFound).toStartWith("HTTP/1.1 404");
+  expect(slowAnswer).toStartWith("HTTP/1.1 200");
+  expect(slowStream).toStartWith("HTTP/1.1 200");
+  expect(slowStream).toContain("FINISH_REASON_STOP");
 });
 
 /** A listener whose handlers only wait for a slow store. */

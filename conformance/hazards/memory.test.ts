@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import type { Timings } from "../../src/relay/settle/timings.ts";
+import { eventually, shortPause } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 
@@ -23,10 +24,10 @@ const options = (timings: Partial<Timings>) => ({
 const gateway = await startTestGateway(options({}));
 const impatient = await startTestGateway(options({ bodyStallMs: 400, bodyBytesPerSecond: MB }));
 /**
- * A body may take longer than a stall; at the minimum rate the smaller one has five seconds, since a busy machine
+ * A body may take longer than a stall; at the minimum rate the smaller one has minutes, since a busy machine
  * pauses.
  */
-const slow = await startTestGateway(options({ bodyStallMs: 50, bodyBytesPerSecond: 4 * 1024 }));
+const slow = await startTestGateway(options({ bodyStallMs: 5, bodyBytesPerSecond: 100 }));
 afterAll(() => Promise.all([gateway.stop(), impatient.stop(), slow.stop()]));
 
 interface Protocol {
@@ -90,20 +91,12 @@ const post = ({ path, headers }: Protocol, key: string, body: string) =>
     body,
   });
 
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await Bun.sleep(5);
-  }
-}
-
 describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
   const protocol = PROTOCOLS[name] as Protocol;
 
   test("a key with one concurrent call is refused while another of its bodies arrives, before its own is read", async () => {
     // Whichever of the two arrives first is admitted: they are resent until it is the announced one.
-    const { first, refused } = await until(async () => {
+    const { first, refused } = await eventually("a refusal", async () => {
       const announced = announce(protocol, LIMITED, 1000);
       const response = await post(protocol, LIMITED, "this is no JSON");
       if (response.status === 429) return { first: announced, refused: response };
@@ -114,14 +107,14 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     const { message } = protocol.message((await refused.json()) as never);
     expect(message).toContain('The key "one" has 1 calls in flight');
     first.socket.destroy();
-    await until(async () => ((await post(protocol, LIMITED, "this is no JSON")).status === 400 ? true : undefined));
+    await eventually("the slot", async () => (await post(protocol, LIMITED, "this is no JSON")).status === 400);
   });
 
   test("bodies beyond the memory for calls are refused before they are read: 429 for the key that holds half of it, 503 for all", async () => {
     const large = JSON.stringify({ contents: "x".repeat(2 * MB) });
     /** Whichever of the two arrives first is admitted: they are resent until it is the announced one. */
     const crowdedOut = (holder: string, bytes: number, key: string, wanted: (status: number) => boolean) =>
-      until(async () => {
+      eventually("a refusal", async () => {
         const held = announce(protocol, holder, bytes);
         const refused = await post(protocol, key, large);
         if (wanted(refused.status)) return { held, refused };
@@ -140,7 +133,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     expect((await post(protocol, LIMITED, "no JSON")).status).toBe(400);
     held.socket.destroy();
     other.socket.destroy();
-    await until(async () => ((await post(protocol, TEST_KEY, large)).status < 429 ? true : undefined));
+    await eventually("the memory", async () => (await post(protocol, TEST_KEY, large)).status < 429);
   });
 
   test.each([
@@ -163,7 +156,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
       const chunks = 8;
       for (let chunk = 0; chunk < chunks; chunk++) {
         socket.write(" ".repeat(bytes / chunks));
-        await Bun.sleep(60);
+        await shortPause();
       }
       socket.end();
       expect(await answer).toContain("The body is not valid JSON");

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { eventually } from "../../testing/eventually.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
@@ -82,14 +83,6 @@ const database = new Database(join(gateway.folder, "data", "trivium.db"), { read
 afterAll(() => database.close());
 const rows = (): Row[] => database.query<Row, []>("SELECT id, offers FROM receipts").all();
 
-async function until(isSo: () => boolean, what: () => unknown): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`in vain: ${JSON.stringify(what())}`);
-    await Bun.sleep(5);
-  }
-}
-
 let number = 0;
 async function play(one: Ending): Promise<void> {
   const name = `ending-${++number}`;
@@ -123,15 +116,14 @@ test("H13, H14, H29: random endings on both sides leak nothing", async () => {
       // All at once: a leaked slot would refuse one of the next round.
       await Promise.all(endings.map(play));
       const left = () => [gateway.app.active(), gateway.app.heldBytes(), upstream.open];
-      await until(() => left().every((count) => count === 0), left);
+      await eventually("the end of everything", () => left().every((count) => count === 0), { seen: left });
       const reported = () =>
         rows()
           .slice(rowsBefore)
           .reduce((sum, { offers }) => sum + (JSON.parse(offers) as unknown[]).length, 0);
-      await until(
-        () => reported() >= upstream.seen.length - heardBefore,
-        () => [reported(), upstream.seen.length - heardBefore],
-      );
+      await eventually("all attempts to be reported", () => reported() >= upstream.seen.length - heardBefore, {
+        seen: () => [reported(), upstream.seen.length - heardBefore],
+      });
       expect(rows().length - rowsBefore).toBeLessThanOrEqual(endings.length);
     }),
     { numRuns: 4, endOnFailure: true },

@@ -14,7 +14,6 @@ import {
   type ScriptedUpstream,
   type SeenRequest,
   sendJson,
-  sleep,
   startEvents,
   startScriptedUpstream,
 } from "../support/scripted-upstream.ts";
@@ -268,7 +267,8 @@ const firstContent = {
 
 interface Echo {
   way: string;
-  play: (response: ServerResponse, key: string, dialect: ScriptedDialect) => unknown;
+  /** `begun`: the clients have the head of their response. */
+  play: (response: ServerResponse, key: string, dialect: ScriptedDialect, begun: Promise<void>) => unknown;
   stream?: true;
   /** The gateway has committed to a stream before the upstream fails. */
   late?: true;
@@ -306,9 +306,9 @@ const echoes: readonly Echo[] = [
   },
   {
     way: "a key in a stream's first event, after the commit",
-    play: async (response, key) => {
+    play: async (response, key, _dialect, begun) => {
       startEvents(response);
-      await sleep(400);
+      await begun;
       response.end(errorEvent(`not ${key}`));
     },
     stream: true,
@@ -316,10 +316,10 @@ const echoes: readonly Echo[] = [
   },
   {
     way: "a key in an event after the first content",
-    play: async (response, key, dialect) => {
+    play: async (response, key, dialect, begun) => {
       startEvents(response);
       response.write(firstContent[dialect]);
-      await sleep(50);
+      await begun;
       response.end(errorEvent(`not ${key}`));
     },
     stream: true,
@@ -355,21 +355,24 @@ describe("S10: the gateway's own secrets are never exposed", () => {
   });
 
   test.each(echoes)("choices 4: $way does not reach a client, whichever protocol either side speaks", async (echo) => {
+    const begun = Promise.withResolvers<void>();
     upstream.play(async (request, response) => {
       const { key, dialect } = echoed(request);
-      await echo.play(response, key, dialect);
+      await echo.play(response, key, dialect, begun.promise);
     });
     const at = echo.late ? hasty : gateway;
     const lanes = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const));
-    await Promise.all(
-      lanes.map(async ([client, host]) => {
-        const stream = echo.stream === true;
-        const response = await callGateway(at.url, client, at.key, { model: `test/${host}`, stream });
-        const text = await response.text();
-        expect(`${client} of ${host}: ${text}`).not.toContain("upstream-sec");
-        expect(`${client} of ${host}: ${text}`).toMatch(echo.reported ?? /error.*\[secret\]/s);
-      }),
-    );
+    const stream = echo.stream === true;
+    const calls = lanes.map(([client, host]) => callGateway(at.url, client, at.key, { model: `test/${host}`, stream }));
+    // The head of a Gemini stream leaves with its first event.
+    await Promise.all(calls.filter((_, index) => lanes[index]?.[0] !== "genai"));
+    begun.resolve();
+    const responses = await Promise.all(calls);
+    for (const [index, response] of responses.entries()) {
+      const shown = `${lanes[index]?.join(" of ")}: ${await response.text()}`;
+      expect(shown).not.toContain("upstream-sec");
+      expect(shown).toMatch(echo.reported ?? /error.*\[secret\]/s);
+    }
   });
 
   test("choices 4: a wrong key at the provider is never a 401 for the client", async () => {

@@ -1,10 +1,12 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { atRest, eventually } from "../../testing/eventually.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
-import { sleep, startEvents } from "../support/scripted-upstream.ts";
+import { drained, startEvents } from "../support/scripted-upstream.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 /**
  * Each behaviour of a stream once, over sockets. Every protocol and every case is in conformance/memory/streams.test.ts, in
@@ -12,9 +14,11 @@ import { sleep, startEvents } from "../support/scripted-upstream.ts";
  */
 
 const { upstream, gateway } = await scriptedHarness((url) => ({
-  config: scriptedModels(url, { first_byte: 700, idle: 400 }),
+  config: scriptedModels(url, { first_byte: 600_000, idle: 600_000 }),
   timings: { commitDeadlineMs: 200, keepAliveMs: 100, readOnMs: 200 },
 }));
+const impatient = await startTestGateway({ config: scriptedModels(upstream.url, { first_byte: 700, idle: 400 }) });
+afterAll(() => impatient.stop());
 
 const BEGINNING = wire.chatChunk({ role: "assistant", content: "Hel" }) + wire.chatChunk({ content: "lo, wörld" });
 const ENDING =
@@ -32,21 +36,19 @@ const play = (then: (response: ServerResponse) => void | Promise<void>) =>
 const ask = (signal?: AbortSignal) =>
   callGateway(gateway.url, "chat", gateway.key, { stream: true, ...(signal ? { signal } : {}) });
 
-async function waitFor(what: () => boolean, ms = 3000): Promise<void> {
-  const until = Date.now() + ms;
-  while (!what() && Date.now() < until) await sleep(10);
-  expect(what()).toBe(true);
-}
+const upstreamEnds = () => eventually("the end upstream", () => upstream.open === 0, { seen: () => upstream.open });
 
 test.each(["close", "reset"])(
   "H16: an upstream's %s without a terminal event is an error, never a proper end",
   async (cut) => {
+    const begun = Promise.withResolvers<void>();
     play(async (response) => {
-      await sleep(30);
+      await begun.promise;
       if (cut === "reset") response.socket?.destroy();
       else response.end();
     });
     const response = await ask();
+    begun.resolve();
     const text = await response.text();
     expect(response.status).toBe(200);
     expect(text).toContain("lo, wörld");
@@ -63,10 +65,9 @@ test("H13, H14: a client that disconnects stops the upstream; what was produced 
   await response.body?.getReader().read();
   expect(upstream.open).toBe(1);
   controller.abort();
-  await waitFor(() => upstream.open === 0);
+  await upstreamEnds();
   expect(upstream.disconnects).toBe(1);
-  await sleep(50);
-  const receipt = await gateway.receipt(response);
+  const receipt = await eventually("the receipt", () => gateway.receipt(response).catch(() => undefined));
   expect(receipt.usage_source).toBe("partial");
   expect(receipt.cost_nano_usd).toBeGreaterThan(0);
 });
@@ -90,25 +91,29 @@ test("H22: the first content is forwarded while the upstream holds back the rest
 });
 
 test("H15, H18: headers and keep-alives are sent before a first byte, and the response still arrives", async () => {
+  const read = Promise.withResolvers<void>();
   upstream.play(async (_request, response) => {
-    await sleep(550);
+    await read.promise;
     startEvents(response);
     response.end(BEGINNING + ENDING);
   });
-  const begunMs = performance.now();
   const response = await ask();
-  expect(performance.now() - begunMs).toBeWithin(150, 540);
-  const text = await response.text();
-  expect(text).toMatch(/^: keep-alive$/m);
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (/^: keep-alive$/m.test(text)) read.resolve();
+  }
   expect(text).toEndWith("data: [DONE]\n\n");
 });
 
 test("an upstream that goes silent, and one that never begins, time out", async () => {
   play(() => {});
-  expect(await (await ask()).text()).toContain("sent nothing more for 400 ms");
-  await waitFor(() => upstream.open === 0);
+  const begun = await callGateway(impatient.url, "chat", impatient.key, { stream: true });
+  expect(await begun.text()).toContain("sent nothing more for 400 ms");
+  await upstreamEnds();
   upstream.play(() => {});
-  const response = await callGateway(gateway.url, "chat", gateway.key);
+  const response = await callGateway(impatient.url, "chat", impatient.key);
   expect(await errorOf(response)).toMatchObject({
     status: 504,
     message: expect.stringContaining("sent nothing for 700 ms"),
@@ -123,7 +128,7 @@ test("H20, H22: a client that reads nothing slows the upstream down instead of f
     for (let count = 0; count < 3000 && !response.destroyed; count++) {
       const written = response.write(chunk);
       sent += chunk.length;
-      if (!written) await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(3000)]);
+      if (!written) await drained(response);
     }
     response.end();
   });
@@ -131,11 +136,7 @@ test("H20, H22: a client that reads nothing slows the upstream down instead of f
   const response = await ask(controller.signal);
   await response.body?.getReader().read();
   // The buffers of sockets and processes fill up first, at the speed of the machine.
-  for (let before = -1; before !== sent && sent < 40 * 1024 * 1024; ) {
-    before = sent;
-    await sleep(1200);
-  }
-  expect(sent).toBeLessThan(40 * 1024 * 1024);
+  expect(await atRest("the upstream", () => sent)).toBeLessThan(40 * 1024 * 1024);
   controller.abort();
-  await waitFor(() => upstream.open === 0);
+  await upstreamEnds();
 });

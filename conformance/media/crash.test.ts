@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { Seed } from "../../simulator/seed.ts";
+import { atRest } from "../../testing/eventually.ts";
 import { isPresent, programsPresent } from "../../testing/is-present.ts";
 import { startRedis } from "../../testing/redis.ts";
 import { auditVideos, awaitNothingOpen, hastyQuestions } from "./audit-videos.ts";
@@ -104,7 +105,7 @@ const LATE_REDIS = "limits are no longer shared among instances";
 
 async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
   for (const slot of slots) await slot.close();
-  await Bun.sleep(20);
+  await atRest("what the gateways say", () => said.length);
   const lines = said.flatMap((text) => text.trim().split("\n"));
   expect(lines.filter((line) => !line.includes(LATE_REDIS))).toEqual([]);
 }

@@ -4,10 +4,10 @@ import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
-import { freePort } from "../../testing/free-port.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { noticed, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
  * H26: a call is billed by what the provider makes, whether or not the client stays connected. Here over sockets, and
@@ -25,18 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`in vain: ${what}`);
-    await Bun.sleep(5);
-  }
-}
-
 async function startGateway(drain_seconds = 2): Promise<TestGateway> {
   return startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_seconds },
+      server: { drain_seconds },
       providers: {
         host: { kind: "openai", base_url: `${upstream.url}/v1`, api_key: "upstream-secret" },
       },
@@ -97,10 +89,10 @@ describe("H26: a client that disconnects", () => {
   /** The rows since the last check; waits for this many. */
   async function newRows(count: number): Promise<Row[]> {
     let rows: Row[] = [];
-    await until(() => {
+    await eventually(`${count} rows`, () => {
       rows = rowsIn(databaseOf(gateway)).filter(({ id }) => !seen.has(id));
       return rows.length >= count;
-    }, `${count} rows`);
+    });
     for (const { id } of rows) seen.add(id);
     return rows;
   }
@@ -115,12 +107,12 @@ describe("H26: a client that disconnects", () => {
     const held = holdRequests();
     const disconnecting = new AbortController();
     const asked = ask(gateway, stream, disconnecting.signal);
-    await until(() => held.length === 1, "the provider is asked");
+    await eventually("the provider is asked", () => held.length === 1);
     if (stream) expect((await asked)?.status).toBe(200);
     disconnecting.abort();
     await asked;
-    // The gateway has noticed, and the provider is still working.
-    await Bun.sleep(50);
+    // The provider is still working.
+    await noticed(gateway);
     expect(upstream.disconnects).toBe(0);
     const [response] = held;
     if (stream && response) {
@@ -150,18 +142,20 @@ describe("H26, choices 7: shutting down", () => {
   async function askAndLeave(gateway: TestGateway, held: ServerResponse[]): Promise<void> {
     const disconnecting = new AbortController();
     const asked = ask(gateway, false, disconnecting.signal);
-    await until(() => held.length === 1, "the provider is asked");
+    await eventually("the provider is asked", () => held.length === 1);
     disconnecting.abort();
     await asked;
-    await Bun.sleep(30);
+    await noticed(gateway);
   }
 
   test("the drain waits for an image whose client has disconnected", async () => {
     const gateway = await startGateway(5);
     const held = holdRequests();
     await askAndLeave(gateway, held);
-    setTimeout(() => held[0] && sendJson(held[0], WHOLE), 150);
-    expect(await rowsAfterStop(gateway)).toMatchObject([
+    const stopped = rowsAfterStop(gateway);
+    await eventually("the drain", async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
+    if (held[0]) sendJson(held[0], WHOLE);
+    expect(await stopped).toMatchObject([
       { outcome: "client_gone", usage_source: "measured", cost_nano_usd: PRICE_NANO_USD },
     ]);
   });

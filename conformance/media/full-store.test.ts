@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -136,15 +137,13 @@ test("a video finished while the store is full is stored once there is space, an
       response?: { videos: { gcsUri: string }[] };
     };
   const fetches = () => upstream.seen.filter(({ path }) => path.endsWith("/content")).length;
-  const deadline = Date.now() + 60_000;
-  while (fetches() < 12 && Date.now() < deadline) await Bun.sleep(10);
+  await eventually("twelve fetches", () => fetches() >= 12, { seen: fetches });
   expect((await poll()).done).not.toBe(true);
   empty();
-  let operation = await poll();
-  while (!operation.done && Date.now() < deadline) {
-    await Bun.sleep(10);
-    operation = await poll();
-  }
+  const operation = await eventually("the video", async () => {
+    const polled = await poll();
+    return polled.done ? polled : undefined;
+  });
   const video = await fetch(operation.response?.videos[0]?.gcsUri ?? "");
   expect((await video.bytes()).length).toBe(2_000_000);
   const id = name.split("/").at(-1) ?? "";

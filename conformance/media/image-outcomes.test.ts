@@ -2,7 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import type { Outcome } from "../../simulator/media/outcome.ts";
-import { extra, failureOf, headerOf, waitFor } from "../sdk/support.ts";
+import { eventually } from "../../testing/eventually.ts";
+import { extra, failureOf, headerOf } from "../sdk/support.ts";
 import { contractDoor, GENAI_IMAGES, type GenaiImages } from "./genai-images.ts";
 import { CallTable, expectBilled, lookAt, receiptOf } from "./image-audit.ts";
 import { IMAGE_FAMILIES } from "./image-families.ts";
@@ -314,10 +315,10 @@ test("H26: SDKs that disconnect pay for what each kind of host continues to make
       ];
     }),
   ]);
-  await waitFor(() => simulator.stats().requests >= before + asked.length);
+  await eventually("all requests", () => simulator.stats().requests >= before + asked.length);
   disconnecting.abort();
   await Promise.all(asked);
-  await waitFor(() => rows().length === asked.length, 30_000);
+  await eventually("all rows", () => rows().length === asked.length);
   expect(
     rows().filter((row) => !Bun.deepEquals(row, { ...(row as object), usage_source: "measured", usage_images: 1 })),
   ).toEqual([]);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type LargeMediaHost, startLargeMediaHost } from "./large-media-host.ts";
 
@@ -145,12 +146,10 @@ describe.skipIf(!roomy)("H20: memory stays close to what is in flight", () => {
         return ((await submitted.json()) as { name: string }).name;
       });
       await all(VIDEOS, async (index) => {
-        for (let polls = 0; polls < 150; polls++) {
+        await eventually("the end of a video", async () => {
           const polled = await generate(`${path}:fetchPredictOperation`, { operationName: names[index] });
-          if (((await polled.json()) as { done?: boolean }).done) return;
-          await Bun.sleep(200);
-        }
-        throw new Error("a video did not come to its end");
+          return ((await polled.json()) as { done?: boolean }).done;
+        });
       });
     });
     const kept = join(folder, "data", "files");

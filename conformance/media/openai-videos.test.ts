@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, { APIError, toFile } from "openai";
 import type { Video, VideoCreateParams } from "openai/resources/videos";
 import { drawImage } from "../../simulator/media-maker/draw-image.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { probeVideo } from "./probe-video.ts";
 import { KEYS, receiptOf, startVideoHarness, type VideoHarness } from "./video-harness.ts";
@@ -24,14 +25,11 @@ afterAll(() => harness.stop());
 const connect = (apiKey: string) =>
   new OpenAI({ baseURL: `${harness.gateway.url}/v1`, apiKey, maxRetries: 0, timeout: 30_000 });
 
-async function ended(video: Video): Promise<Video> {
-  const givenUpAtMs = Date.now() + 40_000;
-  for (let latest = video; ; latest = await client.videos.retrieve(video.id)) {
-    if (latest.status === "completed" || latest.status === "failed") return latest;
-    if (Date.now() > givenUpAtMs) throw new Error(`${video.id} is ${latest.status}`);
-    await Bun.sleep(40);
-  }
-}
+const ended = (video: Video): Promise<Video> =>
+  eventually(`the end of ${video.id}`, async () => {
+    const latest = await client.videos.retrieve(video.id);
+    return latest.status === "completed" || latest.status === "failed" ? latest : undefined;
+  });
 
 const create = (params: Omit<VideoCreateParams, "seconds" | "size"> & { seconds?: string; size?: string }) =>
   client.videos.create(params as VideoCreateParams);
@@ -201,7 +199,7 @@ describe("S09, decision 0087: a video of the videos API", () => {
       body: JSON.stringify({ operationName: `publishers/sim/models/video${nameOf(video)}` }),
     });
     expect(poll.status).toBe(404);
-    while ((await owner.retrieve(video.id)).status !== "completed") await Bun.sleep(40);
+    await eventually("the video", async () => (await owner.retrieve(video.id)).status === "completed");
     expect((await owner.delete(video.id)).deleted).toBe(true);
   });
 

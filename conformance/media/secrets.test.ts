@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plainPng } from "../../src/media/images.sample.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const SECRET = "upstream-secret-of-the-host";
@@ -100,11 +101,10 @@ describe("S10: a host's text about videos is shown without the gateway's key", (
   async function endOf(job: object, status = 200): Promise<string> {
     play = ({ method }) => (method === "POST" ? Response.json({ id: "job" }) : Response.json(job, { status }));
     const { name } = (await (await submit()).json()) as { name: string };
-    for (;;) {
+    return eventually("the end of the video", async () => {
       const text = await (await post(`${VIDEOS}:fetchPredictOperation`, { operationName: name })).text();
-      if ((JSON.parse(text) as { done?: boolean }).done) return text;
-      await Bun.sleep(20);
-    }
+      return (JSON.parse(text) as { done?: boolean }).done ? text : undefined;
+    });
   }
 
   test("a refused submit", async () => {

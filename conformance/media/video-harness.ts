@@ -7,6 +7,7 @@ import { makeStillVideo } from "../../simulator/media-maker/make-still-video.ts"
 import type { MakeVideo } from "../../simulator/media-maker/video-options.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
+import { eventually } from "../../testing/eventually.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -100,9 +101,6 @@ export const newerClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =
 export const olderClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =>
   new OlderGenAI(optionsFor(gateway, key)) as unknown as VideoClient;
 
-const MAX_WAIT_MS = 40_000;
-const POLL_MS = 40;
-
 type Polled = Pick<GenerateVideosOperation, "name" | "done">;
 
 /** What polling needs of a client, whatever its generation. */
@@ -115,13 +113,11 @@ export async function followToEnd<Operation extends Polled>(
   client: Poller<Operation>,
   operation: Operation,
 ): Promise<Operation> {
-  const givenUpAtMs = Date.now() + MAX_WAIT_MS;
   let latest = operation;
-  while (!latest.done) {
-    if (Date.now() > givenUpAtMs) throw new Error(`${operation.name} is not done after ${MAX_WAIT_MS} ms`);
-    await Bun.sleep(POLL_MS);
-    latest = await client.operations.getVideosOperation({ operation: latest });
-  }
+  await eventually(`the end of ${operation.name}`, async () => {
+    if (!latest.done) latest = await client.operations.getVideosOperation({ operation: latest });
+    return latest.done;
+  });
   return latest;
 }
 
@@ -135,10 +131,5 @@ export async function receiptOf({ gateway, database }: VideoHarness, name: strin
 }
 
 /** Waits for a condition that no response shows. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const givenUpAtMs = Date.now() + MAX_WAIT_MS;
-  while (!(await holds())) {
-    if (Date.now() > givenUpAtMs) throw new Error(`${what}: not after ${MAX_WAIT_MS} ms`);
-    await Bun.sleep(POLL_MS);
-  }
-}
+export const until = (holds: () => boolean | Promise<boolean>, what: string): Promise<unknown> =>
+  eventually(what, holds);

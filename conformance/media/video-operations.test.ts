@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readFileSync, writeFileSync } from "node:fs";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { FAILURES } from "../support/sdk-failure.ts";
+import { noticed } from "../support/test-gateway.ts";
 import { type HeldVideoHost, startHeldVideoHost } from "./held-video-host.ts";
 import {
   followToEnd,
@@ -17,8 +18,6 @@ import {
 const SECONDS = 4;
 const USD_PER_SECOND = 0.02;
 const LONG_MS = 60_000;
-/** A gateway notices a closed connection a moment later. */
-const NOTICED_MS = 300;
 
 let host: HeldVideoHost;
 let harness: VideoHarness;
@@ -150,7 +149,7 @@ describe("a submit whose response was lost", () => {
     await until(() => host.waiting() === 1, "the job is being submitted");
     disconnecting.abort();
     await unheard;
-    await Bun.sleep(NOTICED_MS);
+    await noticed(harness.gateway);
     host.release();
     await until(() => host.taken() - before === 1, "the job is accepted");
     const received = await nameIn(await submit({ prompt: "lost" }));

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
-import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { sdkFetch } from "../support/sdk-fetch.ts";
 
 /** Decision 0102: a tool of the host may call another model if the key may call it and the provider offers it. */
 

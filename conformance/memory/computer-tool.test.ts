@@ -5,8 +5,8 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
-import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { sdkFetch } from "../support/sdk-fetch.ts";
 
 /** Decision 0104: a computer that the client operates, for models of other protocols. */
 

@@ -5,10 +5,10 @@ import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
-import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
+import { sdkFetch } from "../support/sdk-fetch.ts";
 
 /** Decision 0101: the gateway itself calls the models that `fallbacks` names, whichever protocol their providers speak. */
 

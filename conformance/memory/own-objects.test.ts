@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import { insertObject } from "../../src/storage/tables/objects.ts";
 import { insertProject, replaceProject } from "../../src/storage/tables/projects.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
@@ -532,7 +533,7 @@ describe("S23: a page of input items", () => {
     const { id } = await store(TEST_KEY, { input: items });
     // Large content is sealed in another thread, for which the test's clock does not wait.
     const read = (query: string) => harness.ask("GET", `/v1/responses/${id}/input_items?${query}`);
-    for (let tries = 0; (await read("limit=1")).status !== 200 && tries < 500; tries++) await Bun.sleep(20);
+    await eventually("the response to be stored", async () => (await read("limit=1")).status === 200);
     const page = await read("limit=1");
     expect(page.text.length).toBeLessThan(1.1 * 1024 * 1024);
     const whole = await read("limit=100");

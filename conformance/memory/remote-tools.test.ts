@@ -5,8 +5,8 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
-import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { sdkFetch } from "../support/sdk-fetch.ts";
 
 /** Decision 0102: features that messages and Responses have in different forms, from each vendor's SDK to the other's host. */
 

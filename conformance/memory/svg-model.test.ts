@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
-import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { sdkFetch } from "../support/sdk-fetch.ts";
 
 /** Decision 0104: the model that draws SVG images for a tool is checked, renamed and billed like the requested one. */
 

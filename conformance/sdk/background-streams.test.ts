@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAi from "openai";
+import { eventually } from "../../testing/eventually.ts";
 import { failureOf, type Kind, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
 
 let harness: SimulatedGateway;
@@ -65,7 +66,7 @@ describe.each<Kind>(["openai-compatible", "anthropic", "gemini", "bedrock", "sim
       );
       expect(failure).toBeInstanceOf(OpenAi.APIError);
       const id = idOf(events);
-      while ((await open().responses.retrieve(id)).status === "in_progress") await Bun.sleep(20);
+      await eventually("the end", async () => (await open().responses.retrieve(id)).status !== "in_progress");
       expect(await open().responses.retrieve(id)).toMatchObject({ id, status: "failed" });
     });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -29,13 +30,11 @@ const upload = async (lines: readonly (Line | string)[]) => {
 };
 
 const ENDED = new Set(["completed", "failed", "expired", "cancelled"]);
-async function ended(id: string) {
-  for (;;) {
+const ended = (id: string) =>
+  eventually("the end of the batch", async () => {
     const batch = await openai.batches.retrieve(id);
-    if (ENDED.has(batch.status)) return batch;
-    await Bun.sleep(50);
-  }
-}
+    return ENDED.has(batch.status) ? batch : undefined;
+  });
 const create = async (
   lines: readonly (Line | string)[],
   endpoint: OpenAI.BatchCreateParams["endpoint"] = "/v1/chat/completions",
@@ -163,11 +162,10 @@ describe("choices 12: batches in Anthropic's form", () => {
       requests: [request("a", "alpha words"), request("b", "beta words"), request("c", "x", "no/such")],
     });
     expect(made).toMatchObject({ type: "message_batch", processing_status: "in_progress" });
-    let batch = made;
-    while (batch.processing_status !== "ended") {
-      await Bun.sleep(50);
-      batch = await anthropic.messages.batches.retrieve(made.id);
-    }
+    const batch = await eventually("the end of the batch", async () => {
+      const shown = await anthropic.messages.batches.retrieve(made.id);
+      return shown.processing_status === "ended" ? shown : undefined;
+    });
     expect(batch.request_counts).toEqual({ processing: 0, succeeded: 2, errored: 1, canceled: 0, expired: 0 });
     const results: Record<string, unknown> = {};
     for await (const { custom_id, result } of await anthropic.messages.batches.results(made.id)) {
@@ -190,13 +188,11 @@ describe("choices 12: batches in Anthropic's form", () => {
 });
 
 describe("choices 12: batches in Google's form", () => {
-  const ended = async (genai: GoogleGenAI, name: string) => {
-    for (;;) {
+  const ended = (genai: GoogleGenAI, name: string) =>
+    eventually("the end of the batch", async () => {
       const job = await genai.batches.get({ name });
-      if (!["JOB_STATE_PENDING", "JOB_STATE_RUNNING"].includes(job.state ?? "")) return job;
-      await Bun.sleep(50);
-    }
-  };
+      return ["JOB_STATE_PENDING", "JOB_STATE_RUNNING"].includes(job.state ?? "") ? undefined : job;
+    });
 
   test("runs inline requests, and returns their results inline", async () => {
     const genai = new GoogleGenAI({ apiKey: TEST_KEY, httpOptions: { baseUrl: gateway.url } });

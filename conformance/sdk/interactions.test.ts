@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ApiError, GoogleGenAI, type Interactions } from "@google/genai";
+import { eventually } from "../../testing/eventually.ts";
 import { receiptOf, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
 
 /** The Interactions API through the vendor's own package, on models of every other protocol. */
@@ -232,11 +233,10 @@ describe("the stored state", () => {
   test("a background interaction is polled, and can be cancelled only while it is in progress", async () => {
     const begun = await client.interactions.create({ model, input: "Take your time.", background: true });
     expect(begun.status).toBe("queued");
-    let shown = await client.interactions.get(begun.id);
-    for (let tries = 0; tries < 100 && shown.status !== "completed"; tries++) {
-      await Bun.sleep(20);
-      shown = await client.interactions.get(begun.id);
-    }
+    const shown = await eventually("the end", async () => {
+      const polled = await client.interactions.get(begun.id);
+      return polled.status === "completed" ? polled : undefined;
+    });
     expect(shown.output_text).toContain("Take your time.");
     expect((await failure(client.interactions.cancel(begun.id))).status).toBe(400);
     const slow = await client.interactions.create({ model: "openai/slow", input: "Take your time.", background: true });

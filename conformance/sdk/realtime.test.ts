@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { GoogleGenAI, type LiveServerMessage, Modality, type Session } from "@google/genai";
 import OpenAi from "openai";
 import { OpenAIRealtimeWS } from "openai/realtime/ws";
+import { eventually } from "../../testing/eventually.ts";
 import { live, liveModels, realtime } from "../../testing/live/live-hosts.ts";
 import { type LiveHostScript, startLiveHost } from "../support/live-host.ts";
 import { startSecureFront } from "../support/secure-front.ts";
@@ -51,11 +52,6 @@ function openRealtime(model: string, apiKey = gateway.key) {
   return { socket, events, errors, closed: closed.promise };
 }
 
-const until = async (what: () => boolean): Promise<void> => {
-  for (const endMs = Date.now() + 5_000; !what() && Date.now() < endMs; ) await Bun.sleep(10);
-  expect(what()).toBe(true);
-};
-
 const receiptsOf = async (session: unknown) => {
   const answer = await fetch(`${gateway.adminUrl}/api/receipts`, {
     headers: { authorization: `Bearer ${TEST_ADMIN_SECRET}` },
@@ -70,10 +66,10 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
   test("a turn at a host of the same protocol, and the receipt that its response names", async () => {
     host.play(REALTIME);
     const { socket, events, errors, closed } = openRealtime("test/realtime");
-    await until(() => events.some(({ type }) => type === "session.created"));
+    await eventually("the session", () => events.some(({ type }) => type === "session.created"));
     socket.send({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } });
     socket.send({ type: "response.create" });
-    await until(() => events.some(({ type }) => type === "response.done"));
+    await eventually("the session", () => events.some(({ type }) => type === "response.done"));
     expect(errors).toEqual([]);
     expect(host.handshakes[0]?.path).toBe("/v1/realtime?model=upstream-live");
     expect(host.handshakes[0]?.headers.get("authorization")).toBe("Bearer upstream-secret-realtime");
@@ -86,25 +82,25 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     ]);
     socket.close();
     expect(await closed).toBe(1000);
-    await until(() => host.closes.length === 1);
+    await eventually("the session", () => host.closes.length === 1);
   });
 
   test("a turn at a host of Live", async () => {
     host.play(LIVE);
     const { socket, events, errors } = openRealtime("test/live");
-    await until(() => events.some(({ type }) => type === "session.created"));
+    await eventually("the session", () => events.some(({ type }) => type === "session.created"));
     socket.send({
       type: "conversation.item.create",
       item: { type: "message", role: "user", content: [{ type: "input_text", text: "Is it so?" }] },
     });
     socket.send({ type: "response.create" });
-    await until(() => events.some(({ type }) => type === "response.done"));
+    await eventually("the session", () => events.some(({ type }) => type === "response.done"));
     expect(errors).toEqual([]);
     expect(events.filter(({ type }) => type === "response.output_audio.delta").length).toBeGreaterThan(0);
     const created = events[0] as unknown as { session_id: string };
     expect(await receiptsOf(created.session_id)).toMatchObject([{ lane: "translated" }]);
     socket.close();
-    await until(() => host.closes.length === 1);
+    await eventually("the session", () => host.closes.length === 1);
   });
 
   test("a client secret from the SDK opens its model only", async () => {
@@ -117,18 +113,18 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     });
     expect(secret.value).toStartWith("ek_");
     const { events, socket } = openRealtime("test/realtime", secret.value);
-    await until(() => events.some(({ type }) => type === "session.updated"));
+    await eventually("the session", () => events.some(({ type }) => type === "session.updated"));
     expect(host.events).toEqual([{ type: "session.update", session: { type: "realtime", instructions: "Be brief." } }]);
     socket.close();
     const { errors } = openRealtime("test/live", secret.value);
-    await until(() => errors.length > 0);
+    await eventually("the session", () => errors.length > 0);
     expect(errors[0]?.message).toMatch(/403/);
   });
 
   test("an operator sees the session and ends it", async () => {
     host.play(REALTIME);
     const { events, errors, closed } = openRealtime("test/realtime");
-    await until(() => events.some(({ type }) => type === "session.created"));
+    await eventually("the session", () => events.some(({ type }) => type === "session.created"));
     const { session_id } = events[0] as unknown as { session_id: string };
     const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
     const list = await (await fetch(`${gateway.adminUrl}/api/live_sessions`, { headers })).json();
@@ -137,7 +133,7 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     expect((await end()).status).toBe(200);
     expect(await closed).toBe(1008);
     expect(errors[0]?.message).toMatch(/operator/);
-    await until(() => host.closes.length === 1);
+    await eventually("the session", () => host.closes.length === 1);
     expect((await end()).status).toBe(404);
     const audit = await (await fetch(`${gateway.adminUrl}/api/audit`, { headers })).text();
     expect(audit).toContain("live_session.end");
@@ -149,11 +145,11 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
       heard: ({ type }, say) => type === "response.create" && say(realtime.began("resp_9")),
     });
     const { socket, events } = openRealtime("test/realtime");
-    await until(() => events.some(({ type }) => type === "session.created"));
+    await eventually("the session", () => events.some(({ type }) => type === "session.created"));
     socket.send({ type: "response.create" });
-    await until(() => events.some(({ type }) => type === "response.created"));
+    await eventually("the session", () => events.some(({ type }) => type === "response.created"));
     socket.socket.terminate();
-    await until(() => host.closes.length === 1);
+    await eventually("the session", () => host.closes.length === 1);
     expect(host.events.at(-1)).toMatchObject({ type: "response.cancel" });
     const created = events[0] as unknown as { session_id: string };
     const receipts = await receiptsOf(created.session_id);
@@ -186,12 +182,12 @@ describe("decision 0116: Google's live.connect", () => {
       host.play(model === "test/live" ? LIVE : REALTIME);
       const { session, messages } = await open(model);
       session.sendClientContent({ turns: "Is it so?" });
-      await until(() => messages.some(({ serverContent }) => serverContent?.turnComplete === true));
+      await eventually("the session", () => messages.some(({ serverContent }) => serverContent?.turnComplete === true));
       expect(messages.some(({ data }) => (data?.length ?? 0) > 1_000)).toBe(true);
       const sessionId = messages.find(({ setupComplete }) => setupComplete)?.setupComplete?.sessionId;
       expect(await receiptsOf(sessionId)).toMatchObject([{ lane: model === "test/live" ? "native" : "translated" }]);
       session.close();
-      await until(() => host.closes.length === 1);
+      await eventually("the session", () => host.closes.length === 1);
     });
   }
 
@@ -212,7 +208,7 @@ describe("decision 0116: Google's live.connect", () => {
     });
     const { session, closed } = await open("test/live");
     session.sendClientContent({ turns: "Is it so?" });
-    await until(() => closed() !== undefined);
+    await eventually("the session", () => closed() !== undefined);
     expect(closed()?.code).toBe(1011);
     expect(open("test/live", gateway.url, "sk-trv-wrong")).rejects.toThrow();
   });

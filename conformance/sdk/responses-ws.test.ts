@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAi from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
+import { eventually } from "../../testing/eventually.ts";
 import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import { NARROW_KEY, receiptOf, type SimulatedGateway, startSimulatedGateway, WRONG_KEY } from "./support.ts";
 
@@ -176,8 +177,7 @@ describe("decision 0115: openai's ResponsesWS", () => {
     expect(await read()).toEqual({ sessions: before.sessions + 1, turns: before.turns + 1 });
     socket.close();
     await socket.until(() => socket.closed);
-    for (const untilMs = Date.now() + 5_000; (await read()).sessions > before.sessions; await Bun.sleep(20))
-      if (Date.now() > untilMs) throw new Error("the session is still open");
+    await eventually("the end of the session", async () => (await read()).sessions === before.sessions);
   });
 });
 

@@ -3,6 +3,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
+import { eventually } from "../../testing/eventually.ts";
 import { callsIn, RESPONSES_KINDS } from "./responses-clients.ts";
 import { collect, failureOf, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
 
@@ -124,11 +125,10 @@ for (const { version, connect } of GENERATIONS) {
         background: true,
       });
       expect(queued.status).toBe("queued");
-      let polled = await client.responses.retrieve(queued.id);
-      while (polled.status === "queued" || polled.status === "in_progress") {
-        await Bun.sleep(10);
-        polled = await client.responses.retrieve(queued.id);
-      }
+      const polled = await eventually("the end", async () => {
+        const shown = await client.responses.retrieve(queued.id);
+        return shown.status === "queued" || shown.status === "in_progress" ? undefined : shown;
+      });
       expect([polled.id, polled.status, polled.output_text.includes("Hi.")]).toEqual([queued.id, "completed", true]);
       const slow = await client.responses.create({ model: "openai-compatible/slow", input: "Hi.", background: true });
       expect((await client.responses.cancel(slow.id)).status).toBe("cancelled");

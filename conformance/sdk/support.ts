@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { SIMULATED_TEXT_MODELS } from "../../src/catalogue/simulated-models.ts";
 import { buildCall } from "../../testing/build-call.ts";
-import { freePort } from "../../testing/free-port.ts";
+import { eventually } from "../../testing/eventually.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -48,7 +48,7 @@ export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<
   const kinds = Object.keys(HOSTS) as Kind[];
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0, max_body_mb: MAX_BODY_MB },
+      server: { drain_seconds: 0, max_body_mb: MAX_BODY_MB },
       providers: Object.fromEntries(kinds.flatMap((kind) => providersOf(kind, simulator.url))),
       models: kinds.flatMap(modelsOf),
       keys: [
@@ -97,12 +97,7 @@ function modelsOf(kind: Kind): object[] {
 export async function receiptOf({ gateway }: SimulatedGateway, id: string | null | undefined): Promise<ReceiptData> {
   expect(id).toMatch(/^rcp_/);
   const headers = { "x-trivium-receipt": id ?? "" };
-  for (let tries = 0; tries < 20; tries++) {
-    const found = await gateway.receipt(new Response(null, { headers })).catch(() => undefined);
-    if (found !== undefined) return found;
-    await Bun.sleep(50);
-  }
-  throw new Error(`no receipt ${id}`);
+  return eventually(`the receipt ${id}`, () => gateway.receipt(new Response(null, { headers })).catch(() => undefined));
 }
 
 /** Runs a call that breaks off, and checks that the gateway stops its upstream too (H13). */
@@ -110,16 +105,17 @@ export async function expectUpstreamStopped(
   { simulator }: SimulatedGateway,
   leave: () => Promise<void>,
 ): Promise<void> {
-  await waitFor(() => simulator.stats().openRequests === 0);
+  const isQuiet = () => simulator.stats().openRequests === 0;
+  await eventually("quiet upstream", isQuiet);
   const before = simulator.stats();
   await leave();
-  await waitFor(() => simulator.stats().openRequests === 0);
+  await eventually("quiet upstream", isQuiet);
   expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
 }
 
 /** Resolves when a call has reached its upstream. */
-export const hasReachedUpstream = ({ simulator }: SimulatedGateway): Promise<void> =>
-  waitFor(() => simulator.stats().openRequests > 0);
+export const hasReachedUpstream = ({ simulator }: SimulatedGateway): Promise<unknown> =>
+  eventually("a call upstream", () => simulator.stats().openRequests > 0);
 
 /** Makes a call while its key is busy with another, which is ended as soon as the call was refused once. */
 export async function callWithBusyKey<T>(
@@ -137,18 +133,12 @@ export async function callWithBusyKey<T>(
   await busy.body?.getReader().read();
   try {
     const result = call();
-    await Promise.race([result, waitFor(refused)]);
+    await Promise.race([result, eventually("a refusal", refused)]);
     controller.abort();
     return await result;
   } finally {
     controller.abort();
   }
-}
-
-export async function waitFor(what: () => boolean, ms = 3000): Promise<void> {
-  const until = Date.now() + ms;
-  while (!what() && Date.now() < until) await Bun.sleep(10);
-  expect(what()).toBe(true);
 }
 
 export type ErrorClass = abstract new (...parameters: never[]) => Error;

@@ -1,3 +1,4 @@
+import { eventually } from "../../testing/eventually.ts";
 /** A batch as OpenAI's form shows it. */
 export interface ShownBatch {
   id: string;
@@ -65,11 +66,12 @@ export class BatchClient {
 
   /** Polls until the batch is so. */
   async until(url: string, id: string, isSo: (batch: ShownBatch) => boolean): Promise<ShownBatch> {
-    for (const untilMs = performance.now() + 90_000; ; await Bun.sleep(20)) {
-      const batch = await this.show(url, id);
-      if (isSo(batch)) return batch;
-      if (performance.now() > untilMs) throw new Error(`the batch is still ${JSON.stringify(batch)}`);
-    }
+    let batch: ShownBatch | undefined;
+    const read = async () => {
+      batch = await this.show(url, id);
+      return isSo(batch) ? batch : undefined;
+    };
+    return eventually("a state of the batch", read, { seen: () => batch });
   }
 
   ended(url: string, id: string): Promise<ShownBatch> {

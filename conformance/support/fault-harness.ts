@@ -1,6 +1,7 @@
 import { afterAll, expect } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "./client-calls.ts";
@@ -28,13 +29,9 @@ export async function timed<Value>(work: Promise<Value>): Promise<[Value, number
 }
 
 /** Polls until the condition holds, and returns how long it took. */
-export async function until(what: string, holds: () => Promise<boolean>, withinMs = 45_000): Promise<number> {
-  const startedMs = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - startedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await Bun.sleep(20);
-  }
-  return performance.now() - startedMs;
+export async function until(what: string, holds: () => Promise<boolean>): Promise<number> {
+  const [, ms] = await timed(eventually(what, holds));
+  return ms;
 }
 
 /** The response of `/readyz`, and how soon it came. */

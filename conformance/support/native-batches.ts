@@ -1,6 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
+import { eventually } from "../../testing/eventually.ts";
 import { type BatchVendor, type LineAnswer, PlayedBatchHost } from "../../testing/hosts/batch-host.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -124,11 +125,10 @@ export class BatchClients {
   async wait(form: "chat" | "messages" | "genai", id: string): Promise<BatchOutcome> {
     if (form === "messages") return this.#waitMessages(id);
     if (form === "genai") return this.#waitGenai(id);
-    let batch = await this.openai.batches.retrieve(id);
-    for (; !["completed", "failed", "expired", "cancelled"].includes(batch.status); ) {
-      await Bun.sleep(50);
-      batch = await this.openai.batches.retrieve(id);
-    }
+    const batch = await eventually("the end of the batch", async () => {
+      const shown = await this.openai.batches.retrieve(id);
+      return ["completed", "failed", "expired", "cancelled"].includes(shown.status) ? shown : undefined;
+    });
     const files = [batch.output_file_id, batch.error_file_id].filter((file) => file !== undefined);
     const texts = await Promise.all(files.map(async (file) => (await this.openai.files.content(file)).text()));
     const lines = texts.flatMap((text) => text.trim().split("\n"));
@@ -143,11 +143,10 @@ export class BatchClients {
   }
 
   async #waitMessages(id: string): Promise<BatchOutcome> {
-    let batch = await this.anthropic.messages.batches.retrieve(id);
-    for (; batch.processing_status !== "ended"; ) {
-      await Bun.sleep(50);
-      batch = await this.anthropic.messages.batches.retrieve(id);
-    }
+    const batch = await eventually("the end of the batch", async () => {
+      const shown = await this.anthropic.messages.batches.retrieve(id);
+      return shown.processing_status === "ended" ? shown : undefined;
+    });
     const lines: BatchOutcome["lines"] = [];
     if (batch.results_url !== null) {
       for await (const line of await this.anthropic.messages.batches.results(id))
@@ -157,11 +156,10 @@ export class BatchClients {
   }
 
   async #waitGenai(name: string): Promise<BatchOutcome> {
-    let job = await this.genai.batches.get({ name });
-    for (; ["JOB_STATE_PENDING", "JOB_STATE_RUNNING"].includes(job.state ?? ""); ) {
-      await Bun.sleep(50);
-      job = await this.genai.batches.get({ name });
-    }
+    const job = await eventually("the end of the batch", async () => {
+      const shown = await this.genai.batches.get({ name });
+      return ["JOB_STATE_PENDING", "JOB_STATE_RUNNING"].includes(shown.state ?? "") ? undefined : shown;
+    });
     const responses = job.dest?.inlinedResponses ?? [];
     return {
       state: job.state ?? "",

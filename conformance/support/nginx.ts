@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findNginx } from "../../bench/nginx.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { freePort } from "../../testing/free-port.ts";
 import { isPresent } from "../../testing/is-present.ts";
 
@@ -17,7 +18,7 @@ export const nginxPresent = (purpose: string): boolean =>
   isPresent(findNginx() !== undefined, `${purpose}: nginx not installed`);
 
 /** A load balancer in front of several gateways, configured as docs/deploy.md and docs/scaling.md say: each in turn. */
-export async function startNginx(gateways: readonly string[]): Promise<TestNginx> {
+export async function startNginx(gateways: readonly string[], attempts = 5): Promise<TestNginx> {
   const program = findNginx();
   if (program === undefined) throw new Error("nginx is not installed");
   const folder = mkdtempSync(join(tmpdir(), "trivium-nginx-"));
@@ -30,9 +31,12 @@ export async function startNginx(gateways: readonly string[]): Promise<TestNginx
     stdout: "ignore",
     stderr: "pipe",
   });
-  for (const untilMs = Date.now() + 60_000; !(await answers(url)); await Bun.sleep(20)) {
-    if (child.exitCode !== null) throw new Error(`nginx ended at once: ${await child.stderr.text()}`);
-    if (Date.now() > untilMs) throw new Error("nginx does not answer");
+  await eventually("nginx", async () => child.exitCode !== null || (await answers(url)));
+  if (child.exitCode !== null) {
+    const said = await child.stderr.text();
+    rmSync(folder, { recursive: true, force: true });
+    if (attempts > 1 && said.includes("bind()")) return startNginx(gateways, attempts - 1);
+    throw new Error(`nginx ended at once: ${said}`);
   }
   return {
     url,

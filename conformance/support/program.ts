@@ -47,6 +47,21 @@ export async function runProgram(
   return { code: await child.exited, stdout, stderr };
 }
 
+/** Where a program that was started with port 0 listens. It says so when it accepts calls. */
+export async function listeningAt(stdout: ReadableStream<Uint8Array>): Promise<{ url: string; adminUrl: string }> {
+  // It is not cancelled: the program would notice that nobody reads what it says later.
+  const reader = stdout.getReader();
+  const decoder = new TextDecoder();
+  for (let said = ""; ; ) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`the program ended before it listened: ${said}`);
+    said += decoder.decode(value, { stream: true });
+    const [, url] = /is listening on (\S+)/.exec(said) ?? [];
+    const [, adminUrl] = /Admin API +(\S+)\n/.exec(said) ?? [];
+    if (url !== undefined && adminUrl !== undefined) return { url, adminUrl };
+  }
+}
+
 /** The program before a person: everything that it shows on a terminal, and keys that are pressed. */
 export class ProgramOnTerminal {
   shown = "";

@@ -66,6 +66,15 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** Resolves when the response accepts more, or its client has left. */
+export async function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const event of ["drain", "close"]) response.once(event, resolve);
+  await promise;
+  for (const event of ["drain", "close"]) response.off(event, resolve);
+}
+
 export const startEvents = (response: ServerResponse) =>
   response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
 

@@ -1,3 +1,5 @@
+import { eventually } from "../../testing/eventually.ts";
+
 /** A span as the collector has read it. */
 interface ReadSpan {
   traceId: string;
@@ -52,8 +54,7 @@ export class StrictCollector {
   }
 
   async until(isSo: () => boolean): Promise<void> {
-    for (let tries = 0; tries < 300 && !isSo(); tries++) await Bun.sleep(50);
-    if (!isSo()) throw new Error("it did not come to that");
+    await eventually("what the collector has to get", isSo);
   }
 
   async #take(request: Request): Promise<Response> {

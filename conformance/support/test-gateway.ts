@@ -7,7 +7,7 @@ import { withoutAbsent } from "../../src/base/without-absent.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
-import { freePort } from "../../testing/free-port.ts";
+import { shortPause } from "../../testing/eventually.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { writeSqliteTables } from "../../testing/sqlite-tables.ts";
@@ -42,7 +42,7 @@ export interface TestGatewayOptions {
 
 export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
 
-/** The whole gateway in this process, on free ports, with its data in a separate folder. */
+/** The whole gateway in this process, on ports that the system chooses, with its data in a separate folder. */
 export async function startTestGateway({
   config = {},
   timings,
@@ -55,15 +55,15 @@ export async function startTestGateway({
   const folder = given ?? mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
   const start = async () => {
-    const [port, adminPort] = [freePort(), freePort()];
+    const { server, admin, ...others } = config;
     const sections = {
-      server: { host: "127.0.0.1", port, drain_seconds: 2 },
-      admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
+      server: { host: "127.0.0.1", port: 0, ...((server as object) ?? { drain_seconds: 2 }) },
+      admin: { host: "127.0.0.1", port: 0, ...((admin as object) ?? { secret: TEST_ADMIN_SECRET }) },
       data_dir: join(folder, "data"),
       simulator: false,
       keys: [{ name: "tests", key: TEST_KEY }],
       ...withoutAbsent({ files: shared }),
-      ...config,
+      ...others,
     };
     writeFileSync(configFile, JSON.stringify(sections, null, 1));
     return startApp({
@@ -103,6 +103,17 @@ export async function startTestGateway({
       if (shared !== undefined) rmSync(shared, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Resolves when the gateway has noticed that a client has closed its connection: by then it has served others, which connected later.
+ * The runtime's client closes in a thread of its own, soon after the call that asks for it.
+ */
+export async function noticed({ url }: Pick<TestGateway, "url">): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await shortPause();
+    await fetch(`${url}/healthz`, { headers: { connection: "close" } });
+  }
 }
 
 /** A provider for each dialect, at its host in a simulator. */

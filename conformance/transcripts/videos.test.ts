@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as Genai2 from "@google/genai";
 import * as Genai1 from "genai-1";
+import { eventually } from "../../testing/eventually.ts";
 import { type Json, present, requestOf } from "../../testing/recordings.ts";
 import { keyOf, type MediaHarness, mediaCase, startMediaHarness } from "../support/recorded-media.ts";
-import { sleep } from "../support/scripted-upstream.ts";
 
 /**
  * A recorded job: its submit, two polls that found it unfinished, its end, and the video from the URL in the last
@@ -71,20 +71,20 @@ const genaiSetup = () => ({
 const generateWith2 = async (prompt: string, durationSeconds: number) => {
   const { models, operations } = new Genai2.GoogleGenAI(genaiSetup());
   let operation = await models.generateVideos({ model: model(), prompt, config: { durationSeconds } });
-  while (!operation.done) {
-    await sleep(20);
+  await eventually("the video", async () => {
     operation = await operations.getVideosOperation({ operation });
-  }
+    return operation.done;
+  });
   return operation;
 };
 
 const generateWith1 = async (prompt: string, durationSeconds: number) => {
   const { models, operations } = new Genai1.GoogleGenAI(genaiSetup());
   let operation = await models.generateVideos({ model: model(), prompt, config: { durationSeconds } });
-  while (!operation.done) {
-    await sleep(20);
+  await eventually("the video", async () => {
     operation = await operations.getVideosOperation({ operation });
-  }
+    return operation.done;
+  });
   return operation;
 };
 
@@ -122,10 +122,10 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
     const submitted = await post("predictLongRunning", recordedRequest());
     const { name } = (await submitted.json()) as { name: string };
     let operation: Json = {};
-    while (operation["done"] !== true) {
-      await sleep(20);
+    await eventually("the video", async () => {
       operation = (await (await post("fetchPredictOperation", { operationName: name })).json()) as Json;
-    }
+      return operation["done"];
+    });
     expect(operation).toMatchObject({
       name,
       response: { videos: [{ bytesBase64Encoded: VIDEO.toString("base64"), mimeType: "video/mp4" }] },

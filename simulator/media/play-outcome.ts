@@ -1,6 +1,5 @@
 import type { Exchange } from "../exchange.ts";
 import type { HostError } from "../host-error.ts";
-import { pause } from "../play.ts";
 import { type MediaJob, SLOW_JOB_MS } from "./jobs.ts";
 import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";
@@ -36,7 +35,7 @@ export function linkLifeMs(outcome: Outcome | undefined, keptMs: number): number
 /** Where the answer itself is waited for, a slow job is a slow answer. */
 export async function takeTime(outcome: Outcome | undefined, exchange: Exchange): Promise<void> {
   if (outcome !== "slow") return;
-  await pause(SLOW_JOB_MS, exchange.signal);
+  await exchange.state.wait(SLOW_JOB_MS, exchange.signal);
   if (exchange.signal.aborted) exchange.ended("client gone");
 }
 

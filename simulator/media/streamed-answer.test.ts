@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { eventually } from "../../testing/eventually.ts";
 import { startSimulator } from "../simulator.ts";
 
 const simulator = await startSimulator({ mediaJobMs: 0, tokenDelayMs: 0 });
@@ -15,17 +16,12 @@ const ask = (body: object, signal?: AbortSignal): Promise<Response> =>
     ...(signal === undefined ? {} : { signal }),
   });
 
-async function until(met: () => boolean): Promise<void> {
-  for (let round = 0; !met() && round < 300; round += 1) await Bun.sleep(10);
-  expect(met()).toBe(true);
-}
-
 test("a streamed answer ends with its last chunk", async () => {
   const response = await ask({ ...BODY, size: "128x128", n: 2, partial_images: 1 });
   const reader = response.body?.getReader();
   await reader?.read();
   while (!(await reader?.read())?.done);
-  await until(() => simulator.stats().openRequests === 0);
+  await eventually("the request to end", () => simulator.stats().openRequests === 0);
   expect(simulator.stats().aborted).toBe(0);
 });
 
@@ -35,6 +31,6 @@ test("a client that leaves a streamed answer is counted as gone", async () => {
   await response.body?.getReader().read();
   expect(simulator.stats().openRequests).toBe(1);
   leaving.abort();
-  await until(() => simulator.stats().aborted === 1);
+  await eventually("the client to be counted", () => simulator.stats().aborted === 1);
   expect(simulator.stats().openRequests).toBe(0);
 });

@@ -3,6 +3,7 @@ import type { StoredBatches } from "../batches/stored-batches.ts";
 import type { FailureName, HostError } from "../host-error.ts";
 import type { StoredCaches } from "../hosts/google/stored-caches.ts";
 import type { Json } from "../json.ts";
+import type { Wait } from "../play.ts";
 import type { StoredFiles } from "../stored-files.ts";
 import type { Plan } from "./plan.ts";
 import type { PrefixCache } from "./prefix-cache.ts";
@@ -79,6 +80,7 @@ export interface SimulatorState {
   files: StoredFiles;
   batches: StoredBatches;
   tokenDelayMs: number;
+  wait: Wait;
 }
 
 export function emptyPrompt(): Prompt {

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
-import { type Ending, pause, play } from "../play.ts";
+import { type Ending, play } from "../play.ts";
 import type { Frame, IncomingCall, ReadCall, SimulatedModel, SimulatorState, TextAdapter } from "./adapter.ts";
 import { shorten } from "./answer-text.ts";
 import { streamSteps, wholeSteps } from "./deliver.ts";
@@ -74,7 +74,7 @@ export async function answerCall(
   const { fault } = traits;
   if (fault?.kind === "fail") throw adapter.failure(fault.failure, call.modelName);
   if (fault?.kind === "flaky" && meetsFlaky(state, call, fault.times)) throw adapter.failure("503", call.modelName);
-  if (fault?.kind === "late") await pause(fault.seconds * 1_000, signal);
+  if (fault?.kind === "late") await state.wait(fault.seconds * 1_000, signal);
   if (signal.aborted) {
     ended("client gone");
     return new Response(null, { status: 499 });
@@ -87,7 +87,7 @@ export async function answerCall(
   const rendered = read.render(planOf(adapter, call, model, read, state));
   const harmful = fault?.kind === "late" || fault?.kind === "flaky" ? undefined : fault;
   if (read.stream) {
-    const body = play(streamSteps(rendered, harmful, paceOf(traits, state)), signal, ended);
+    const body = play(streamSteps(rendered, harmful, paceOf(traits, state)), signal, ended, state.wait);
     return new Response(body, { headers: { ...rendered.headers, "content-type": rendered.frameType } });
   }
   if (harmful?.kind === "error-in-stream") throw adapter.failure("500", call.modelName);
@@ -97,12 +97,13 @@ export async function answerCall(
       wholeSteps(rendered.whole(), harmful, adapter.failure("503", call.modelName).body),
       signal,
       ended,
+      state.wait,
     );
     return new Response(body, { headers });
   }
   if (traits.msPerToken !== undefined) {
     const tokens = rendered.frames().reduce((sum, frame) => sum + frame.tokens, 0);
-    await pause(tokens * traits.msPerToken, signal);
+    await state.wait(tokens * traits.msPerToken, signal);
   }
   ended(signal.aborted ? "client gone" : "finished");
   return new Response(rendered.whole(), { headers });

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { atRest, eventually } from "../../testing/eventually.ts";
 import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
@@ -9,7 +10,6 @@ import { type Observation, observeProvider } from "./observation.ts";
 
 const PROCESSES = 4;
 const ROUNDS = 5;
-const SETTLED_MS = 8_000;
 
 /** Processes with separate connections to one database, in real time. */
 async function race(databases: TestDatabases, run: (processes: Alerts[], sent: string[]) => Promise<void>) {
@@ -37,6 +37,8 @@ async function race(databases: TestDatabases, run: (processes: Alerts[], sent: s
   );
   try {
     await run(processes, sent);
+    // A duplicate would be among what the processes have found by then.
+    await atRest("the deliveries", () => sent.length);
     const [storage] = storages;
     const alerts = storage === undefined ? [] : await selectAlerts(storage, { limit: 100 });
     expect(problems).toEqual([]);
@@ -45,13 +47,6 @@ async function race(databases: TestDatabases, run: (processes: Alerts[], sent: s
     await Promise.all(processes.map((alerts) => alerts.stop()));
     await Promise.all(storages.map((storage) => storage.close()));
   }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  const endMs = system.clock.nowMs() + SETTLED_MS;
-  while (!holds() && system.clock.nowMs() < endMs) await system.clock.sleep(20);
-  // A duplicate would be sent at once.
-  await system.clock.sleep(200);
 }
 
 for (const databases of testDatabases("races of alerts")) {
@@ -64,7 +59,7 @@ for (const databases of testDatabases("races of alerts")) {
           const uses = [used(5, { id: `key_${round}` }), used(9, { id: `key_${round}`, window: "month" })];
           await Promise.all(processes.map((one) => one.tellBudgets(uses, Date.UTC(2026, 0, 1))));
         }
-        await until(() => delivered.length >= 2 * ROUNDS);
+        await eventually("all deliveries", () => delivered.length >= 2 * ROUNDS);
       });
       expect(sent.length).toBe(2 * ROUNDS);
       expect([new Set(sent).size, alerts.length]).toEqual([2 * ROUNDS, 2 * ROUNDS]);
@@ -77,7 +72,7 @@ for (const databases of testDatabases("races of alerts")) {
     test("a provider that all of them see down is reported once", async () => {
       const { sent } = await race(databases, async (processes, delivered) => {
         for (let look = 0; look < 3; look++) await Promise.all(processes.map((one) => one.look()));
-        await until(() => delivered.length >= 1);
+        await eventually("a delivery", () => delivered.length >= 1);
       });
       expect(sent.length).toBe(1);
     });

@@ -46,15 +46,12 @@ describe("0130: a text in captured bodies", () => {
     expect(inRequest('[{"text":"47"},{"text":"11-A"}]', "4711-A")).toBe(false);
   });
 
-  test("hostile bodies are read in linear time", () => {
+  test("hostile bodies are read in linear time: at these sizes, anything else would take hours", () => {
     for (const hostile of [
-      '"text":"'.repeat(100_000),
-      `data: ${'"text":"\\'.repeat(100_000)}`,
-      "\\".repeat(1_000_000),
-    ]) {
-      const beganMs = performance.now();
+      '"text":"'.repeat(1_000_000),
+      `data: ${'"text":"\\'.repeat(1_000_000)}`,
+      "\\".repeat(10_000_000),
+    ])
       expect(inRequest(hostile, "4711-A")).toBe(false);
-      expect(performance.now() - beganMs).toBeLessThan(2_000);
-    }
   });
 });

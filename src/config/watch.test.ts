@@ -1,8 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../../testing/eventually.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, loadConfig } from "./load.ts";
@@ -47,9 +57,19 @@ function start(signal?: AbortSignal): ConfigWatch {
   return watch;
 }
 
+/** Two changes within the resolution of file times look the same. */
+async function fileTimesMoveOn(): Promise<void> {
+  const probe = join(folder, "probe");
+  const touch = () => {
+    writeFileSync(probe, "");
+    return statSync(probe, { bigint: true }).mtimeNs;
+  };
+  const from = touch();
+  await eventually("the file times to move on", () => touch() > from);
+}
+
 async function until(condition: () => boolean): Promise<void> {
-  // The resolution of file times: two changes within it look the same.
-  await Bun.sleep(5);
+  await fileTimesMoveOn();
   for (let look = 0; !condition() && look < 100; look++) await clock.pass(100);
   expect(condition()).toBe(true);
 }
@@ -204,7 +224,7 @@ test("a burst of writes is not read write by write, and its last is what stays",
   start();
   for (let port = 2001; port <= 2020; port++) {
     writeFileSync(file, `server: { port: ${port} }\n`);
-    await Bun.sleep(5);
+    await fileTimesMoveOn();
     await clock.pass(20);
   }
   await until(() => changes.at(-1)?.server.port === 2020);

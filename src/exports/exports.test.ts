@@ -2,7 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { atRest, eventually } from "../../testing/eventually.ts";
 import { testDatabases } from "../../testing/test-databases.ts";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import type { ExportFormat } from "../config/export-format.ts";
@@ -153,7 +155,7 @@ for (const databases of testDatabases("exports")) {
           const keepExporting = async (one: Exports) => {
             while (isWriting) {
               await one.run("all");
-              await Bun.sleep(3);
+              await Bun.sleep(0);
             }
           };
           const exporting = [keepExporting(exports), keepExporting(second)];
@@ -161,8 +163,10 @@ for (const databases of testDatabases("exports")) {
           isWriting = false;
           await Promise.all(exporting);
           // Ids of this moment are exported later: a run ends before the time at which it starts.
-          await Bun.sleep(5);
-          await exports.run("all");
+          await eventually("the last receipts", async () => {
+            await exports.run("all");
+            return idsIn(folder).length >= written.length;
+          });
           expect(written).toHaveLength(540);
           expect(idsIn(folder)).toEqual(idsOf(written));
           expect(problems).toEqual([]);
@@ -256,10 +260,10 @@ for (const databases of testDatabases("exports")) {
       test("choices 18: a transaction that began before a run and ends after it is not skipped", () =>
         inWorld(async ({ storage, exports, folder, url }) => {
           await exports.run("all");
-          await Bun.sleep(5);
+          await millisecondsPass();
           // After the mark of that run, and before the mark of the next.
           const slow = receiptOf(Date.now());
-          await Bun.sleep(5);
+          await millisecondsPass();
           const { promise, resolve } = Promise.withResolvers<void>();
           const { promise: inserted, resolve: wasInserted } = Promise.withResolvers<void>();
           const own = await openStorage(url, system.clock);
@@ -270,7 +274,7 @@ for (const databases of testDatabases("exports")) {
           }, 20_000);
           await Promise.race([inserted, transaction]);
           const running = exports.run("all");
-          await Bun.sleep(300);
+          await atRest("the files", () => existsSync(folder) && idsIn(folder).length);
           expect(existsSync(folder) ? idsIn(folder) : []).toEqual([]);
           // In other sums, which this transaction has not locked.
           const meanwhile = receiptOf(Date.now() - 40, { project: "other" });
@@ -301,6 +305,12 @@ for (const databases of testDatabases("exports")) {
 
 const idsOf = (receipts: readonly Receipt[]): string[] => receipts.map(({ id }) => id).sort();
 
+/** Ids begin with their time in milliseconds. */
+async function millisecondsPass(): Promise<void> {
+  const from = Date.now();
+  await eventually("the clock to move on", () => Date.now() > from + 1);
+}
+
 /** Every id in the files, as often as it occurs. */
 function idsIn(folder: string): string[] {
   return readdirSync(folder)
@@ -311,7 +321,8 @@ function idsIn(folder: string): string[] {
 
 test("H29: a destination that accepts no data for too long ends the file", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let isOver = false;
+  const over = Promise.withResolvers<void>();
+  const clock = new VirtualClock();
   const frozen = {
     put: async (_name: string, content: AsyncIterable<Uint8Array>) => {
       const chunks = content[Symbol.asyncIterator]();
@@ -319,7 +330,7 @@ test("H29: a destination that accepts no data for too long ends the file", async
       await promise;
       // It thaws: nothing more is written.
       await expect(chunks.next()).rejects.toThrow("accepted no data");
-      isOver = true;
+      over.resolve();
       return { size: 0 };
     },
   } as unknown as FileStore;
@@ -329,13 +340,14 @@ test("H29: a destination that accepts no data for too long ends the file", async
     store: frozen,
     source,
     format: "jsonl",
-    clock: system.clock,
+    clock,
     check: () => {},
     stallMs: 20,
   } as const;
-  await expect(writeFile("a", options)).rejects.toThrow("the destination accepted no data for too long");
+  const writing = clock.until(writeFile("a", options));
+  await expect(writing).rejects.toThrow("the destination accepted no data for too long");
   resolve();
-  while (!isOver) await Bun.sleep(1);
+  await over.promise;
 });
 
 test("H30: an export continues after the clock was set back by a day", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import { boundedContent } from "./bounded-content.ts";
 
@@ -22,10 +23,14 @@ describe("bounded content", () => {
       yield new Uint8Array(2);
     })();
     let size = 0;
-    for await (const chunk of boundedContent(content, { maxBytes: 3, stallMs: 30 }, system.clock)) {
-      size += chunk.length;
-      await Bun.sleep(60);
-    }
+    const clock = new VirtualClock();
+    const reading = async () => {
+      for await (const chunk of boundedContent(content, { maxBytes: 3, stallMs: 30 }, clock)) {
+        size += chunk.length;
+        await clock.sleep(60);
+      }
+    };
+    await clock.until(reading());
     expect(size).toBe(3);
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../../testing/eventually.ts";
 import { freePort } from "../../testing/free-port.ts";
 import { findService } from "../../testing/is-present.ts";
 
@@ -15,7 +16,6 @@ interface TemporaryS3 {
 export const BUCKET = "trivium-files";
 /** The default page size of a listing; a thousand with S3. */
 export const PAGE = 50;
-const START_MS = 30_000;
 
 /** moto's server on a free port of loopback, with one empty bucket. Undefined if it is not installed. */
 export async function startS3(): Promise<TemporaryS3 | undefined> {
@@ -35,14 +35,10 @@ export async function startS3(): Promise<TemporaryS3 | undefined> {
     await child.exited;
     rmSync(folder, { recursive: true, force: true });
   };
-  const deadline = performance.now() + START_MS;
-  while (!(await makeBucket(endpoint))) {
-    if (child.exitCode !== null || performance.now() > deadline) {
-      await stop();
-      throw new Error(`${program} did not start.`);
-    }
-    await Bun.sleep(100);
-  }
+  await eventually(`${program} to start`, () => {
+    if (child.exitCode !== null) throw new Error(`${program} did not start.`);
+    return makeBucket(endpoint);
+  });
   return {
     environment: {
       S3_ENDPOINT: endpoint,

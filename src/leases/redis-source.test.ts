@@ -189,11 +189,8 @@ if (redis === undefined) {
       const source = new RedisSource({ url: redis.url, prefix: "frozen:", leaseMs, ...system });
       expect((await source.sync(empty)).instances).toBe(1);
       redis.freeze();
-      const began = performance.now();
-      expect(source.sync({ ...empty, number: 2 })).rejects.toThrow("did not answer within 900 ms");
-      await Bun.sleep(1_000);
+      await expect(source.sync({ ...empty, number: 2 })).rejects.toThrow("did not answer within 900 ms");
       await expect(source.sync({ ...empty, number: 3 })).rejects.toThrow();
-      expect(performance.now() - began).toBeLessThan(5_000);
       redis.thaw();
       expect((await source.sync({ ...empty, number: 4 })).instances).toBe(1);
       await source.close();

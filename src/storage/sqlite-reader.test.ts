@@ -2,6 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
+import { atRest, eventually } from "../../testing/eventually.ts";
+import type { Clock } from "../base/clock.ts";
 import { system } from "../base/system.ts";
 import { isUnavailable } from "./is-unavailable.ts";
 import { openStorage } from "./open.ts";
@@ -18,11 +20,11 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function open(): Promise<{ storage: Storage; path: string }> {
+async function open(clock: Clock = system.clock): Promise<{ storage: Storage; path: string }> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-reader-"));
   ends.push(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "trivium.db");
-  const storage = await openStorage(`sqlite:${path}`, system.clock);
+  const storage = await openStorage(`sqlite:${path}`, clock);
   ends.push(() => storage.close());
   return { storage, path };
 }
@@ -41,17 +43,17 @@ test("a report sees all earlier writes", async () => {
 });
 
 test("during a long report, the event loop runs and rows are written", async () => {
-  const { storage } = await open();
+  // Without the time limit of reports, which have the lowest priority.
+  const { storage } = await open({ ...system.clock, after: () => () => {} });
   await storage.query(COUNT, [], REPORT_MS);
   let isRead = false;
-  // Reports have the lowest priority: on a busy machine a longer one would exceed its time limit.
   const reading = storage.query(LONG, [1_000_000], REPORT_MS).finally(() => {
     isRead = true;
   });
   let turns = 0;
   for (; !isRead; turns++) {
     await insertReceipts(storage, [sampleReceipt({ id: `rcp_${turns}` })]);
-    await Bun.sleep(1);
+    await Bun.sleep(0);
   }
   expect(await reading).toEqual([{ n: 1_000_000 }]);
   // In the event loop's own thread there would be one.
@@ -111,9 +113,7 @@ test("H29: while two abandoned reports are still running, new ones are refused",
   expect([busy instanceof ReportsBusy, isUnavailable(busy)]).toEqual([true, true]);
   expect(thrown.length).toBeGreaterThanOrEqual(2);
   expect(thrown.every((reason) => reason instanceof StorageTimeout)).toBe(true);
-  const ask = () => reader.query(COUNT, [], 20_000).catch(() => Bun.sleep(20));
-  let answer = await ask();
-  while (answer === undefined) answer = await ask();
+  const answer = await eventually("a report", () => reader.query(COUNT, [], 20_000).catch(() => undefined));
   expect(answer).toEqual([{ count: 0 }]);
 });
 
@@ -126,7 +126,8 @@ test("closing the storage ends its reports", async () => {
 });
 
 test("decision 0117: while much is written, the log is copied by another thread, and only then", async () => {
-  const { storage, path } = await open();
+  // However slow the machine is, it is much in a short time.
+  const { storage, path } = await open({ ...system.clock, nowMs: () => Date.UTC(2026, 0, 1) });
   await storage.query("CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT)");
   const before = statSync(path).size;
   const write = async (count: number) => {
@@ -134,10 +135,8 @@ test("decision 0117: while much is written, the log is copied by another thread,
   };
   // Few enough that SQLite does not copy them by itself.
   await write(200);
-  await Bun.sleep(100);
-  expect(statSync(path).size).toBe(before);
+  const size = () => statSync(path).size;
+  expect(await atRest("the file", size)).toBe(before);
   await write(300);
-  const untilMs = Date.now() + 5_000;
-  while (statSync(path).size <= before + 500_000 && Date.now() < untilMs) await Bun.sleep(20);
-  expect(statSync(path).size).toBeGreaterThan(before + 500_000);
+  await eventually("the log to be copied", () => size() > before + 500_000, { seen: size });
 });

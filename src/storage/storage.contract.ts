@@ -84,15 +84,16 @@ export function storageContract(databases: TestDatabases): void {
     });
 
     test("a transaction that throws keeps none of its work, and loses no other work", async () => {
-      const inside = Promise.withResolvers<void>();
+      const [inside, meanwhile] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const failing = storage.transaction(async (queries) => {
         await insertProject(queries, { id: "rolled back", createdAtMs: 1 });
         inside.resolve();
-        await Bun.sleep(10);
+        await meanwhile.promise;
         throw new Error("changed my mind");
       });
       await inside.promise;
       const other = insertProject(storage, { id: "other", createdAtMs: 1 });
+      meanwhile.resolve();
       await expect(failing).rejects.toThrow("changed my mind");
       await other;
       expect((await selectProjects(storage)).map((project) => project.name)).toEqual(["other"]);

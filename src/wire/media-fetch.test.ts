@@ -23,6 +23,7 @@ const answer = (body: Bun.BodyInit | null, type?: string, init: ResponseInit = {
   });
 const to = (location: string, status = 302) => answer(null, undefined, { status, headers: { location } });
 
+let stalled = () => new Promise<void>(() => {});
 const ANSWERS: Readonly<Record<string, (query: string) => Response | Promise<Response>>> = {
   "/a.png": () => answer(PNG, "image/png"),
   "/lies.png": () => answer(PDF, "image/png"),
@@ -41,8 +42,8 @@ const ANSWERS: Readonly<Record<string, (query: string) => Response | Promise<Res
   "/sound": () => answer("RIFF", "audio/wav"),
   "/endless": () =>
     answer(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) }), "image/png"),
-  "/stalls": () => answer(new ReadableStream({ pull: () => Bun.sleep(5000) }), "image/png"),
-  "/late": () => Bun.sleep(5000).then(() => answer(PNG, "image/png")),
+  "/stalls": () => answer(new ReadableStream({ pull: () => stalled() }), "image/png"),
+  "/late": () => new Promise(() => {}),
 };
 
 function serve(hostname: string, secure: boolean) {
@@ -261,7 +262,6 @@ describe("S12: what hosts return", () => {
   });
 
   test("the timeout covers the whole fetch", async () => {
-    const began = performance.now();
     const resolve = () => new Promise<string[]>(() => undefined);
     const outcomes = await Promise.all([
       reason(at("/late"), { timeoutMs: 200 }),
@@ -269,15 +269,16 @@ describe("S12: what hosts return", () => {
       reason(at("/a.png"), { timeoutMs: 200, resolve }),
     ]);
     expect([...new Set(outcomes)]).toEqual(["it took longer than 0.2 s"]);
-    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test("an aborting caller ends the fetch and gets its own reason", async () => {
     const controller = new AbortController();
-    const work = fetchMedia(at("/stalls"), { ...options, signal: controller.signal });
-    setTimeout(() => controller.abort(new Error("the client left")), 50);
-    expect(work).rejects.toThrow("the client left");
-    await work.catch(() => undefined);
+    stalled = () => {
+      controller.abort(new Error("the client left"));
+      return new Promise<void>(() => {});
+    };
+    const work = fetchMedia(at("/stalls"), { ...options, timeoutMs: 100_000, signal: controller.signal });
+    await expect(work).rejects.toThrow("the client left");
   });
 });
 

@@ -1,4 +1,6 @@
 import type { AudioConverter } from "../../audio/audio-converter.ts";
+import type { Clock } from "../../base/clock.ts";
+import { system } from "../../base/system.ts";
 import type { LiveAudioFormat } from "../../canon/live.ts";
 import type { TalkSocket } from "./talk-socket.ts";
 
@@ -52,17 +54,22 @@ const BYTES_PER_SAMPLE = 2;
 /** Sends sound in frames, as a microphone does. */
 export async function sendSound(
   sound: Uint8Array,
-  { rate, pace, signal }: { rate: number; pace: number; signal: AbortSignal },
+  {
+    rate,
+    pace,
+    signal,
+    clock = system.clock,
+  }: { rate: number; pace: number; signal: AbortSignal; clock?: Pick<Clock, "nowMs" | "sleep"> },
   send: (frame: Uint8Array) => Promise<boolean>,
 ): Promise<void> {
   const frameBytes = Math.round(rate * FRAME_SECONDS) * BYTES_PER_SAMPLE;
-  const startMs = performance.now();
+  const startMs = clock.nowMs();
   for (let at = 0; at < sound.length && !signal.aborted; at += frameBytes) {
     if (!(await send(sound.subarray(at, at + frameBytes)))) return;
     if (pace === 0) continue;
     const dueMs = startMs + ((at + frameBytes) / BYTES_PER_SAMPLE / rate / pace) * 1_000;
-    const waitMs = dueMs - performance.now();
-    if (waitMs > 0) await Bun.sleep(waitMs);
+    const waitMs = dueMs - clock.nowMs();
+    if (waitMs > 0) await clock.sleep(waitMs);
   }
 }
 

@@ -45,7 +45,7 @@ function library() {
   const fetchMedia: FetchMedia = async (url) => {
     asked.push(url);
     counts.most = Math.max(counts.most, ++counts.open);
-    await Bun.sleep(1);
+    await Bun.sleep(0);
     counts.open--;
     if (url.includes("broken")) throw new MediaFetchError("its host could not be reached");
     return {

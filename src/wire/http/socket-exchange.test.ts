@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { atRest, eventually } from "../../../testing/eventually.ts";
+import { VirtualClock } from "../../../testing/virtual-clock.ts";
 import { system } from "../../base/system.ts";
 import { HttpFailure } from "./failure.ts";
 import type { HttpAnswer } from "./http-exchange.ts";
@@ -36,12 +38,6 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
     (error: unknown) => error,
   );
   return thrown instanceof HttpFailure ? thrown.kind : `${thrown}`;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 3000;
-  while (!condition() && performance.now() < deadline) await Bun.sleep(2);
-  expect(condition()).toBe(true);
 }
 
 const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -104,7 +100,7 @@ describe("responses", () => {
         socket.write(text);
         socket.flush();
         if (how === "end") socket.end();
-        else setTimeout(() => socket.terminate(), 2);
+        else setImmediate(() => socket.terminate());
       });
       for (const whole of answers) {
         for (let cut = 0; cut < whole.length; cut++) {
@@ -116,11 +112,15 @@ describe("responses", () => {
   }
 
   test("a body that ends with the connection is incomplete if the connection breaks", async () => {
+    let terminate = () => {};
     const host = startHost((socket) => {
+      terminate = () => socket.terminate();
       socket.write("HTTP/1.1 200 OK\r\n\r\nhello");
-      setTimeout(() => socket.terminate(), 20);
     });
-    expect(await failureOf(call(host.url))).toBe("broken");
+    const answer = await begin(host.url).answer();
+    expect(Buffer.from((await answer.read()) ?? []).toString()).toBe("hello");
+    terminate();
+    expect(await failureOf(answer.read())).toBe("broken");
   });
 
   test("a body that breaks off in the packet of its head does so for its reader, who knows the status", async () => {
@@ -149,7 +149,7 @@ describe("responses", () => {
       text = wire;
       expect([wire.slice(0, 60), await failureOf(call(host.url))]).toEqual([wire.slice(0, 60), "broken"]);
     }
-    await until(() => host.open === 0);
+    await eventually("the connections", () => host.open === 0);
   });
 
   test("an unrequested compression is decoded, also in small chunks; truncated or corrupt data fails", async () => {
@@ -163,7 +163,8 @@ describe("responses", () => {
     const host = startHost(async (socket) => {
       for (const part of parts) {
         socket.write(part);
-        await Bun.sleep(2);
+        socket.flush();
+        await Bun.sleep(0);
       }
       socket.end();
     });
@@ -200,24 +201,34 @@ describe("the pool", () => {
 
   test("unrequested bytes close an idle connection before they can pass for a response", async () => {
     const pool = new ConnectionPool(system.clock);
+    let speakUp = () => {};
     const host = startHost((socket, count) => {
       socket.write(WHOLE);
-      if (count === 1) setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil"), 20);
+      if (count === 1) speakUp = () => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil");
     });
     expect(await call(host.url, "{}", pool)).toBe("hello");
-    await until(() => pool.idle === 0);
+    expect(pool.idle).toBe(1);
+    speakUp();
+    await eventually("the connection to be closed", () => pool.idle === 0);
     expect(await call(host.url, "{}", pool)).toBe("hello");
   });
 
   test("idle connections are limited in number and age, by origin", async () => {
-    const pool = new ConnectionPool(system.clock, { maxIdle: 2, idleMs: 80 });
-    const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
+    const clock = new VirtualClock();
+    const pool = new ConnectionPool(clock, { maxIdle: 2, idleMs: 80 });
+    const asked: { write(text: string): unknown }[] = [];
+    const host = startHost((socket) => {
+      // All are asked before the first answers, so that none uses the connection of another.
+      if (asked.push(socket) === 6) for (const one of asked) one.write(WHOLE);
+    });
     const other = startHost((socket) => void socket.write(WHOLE));
     await Promise.all(Array.from({ length: 6 }, () => call(host.url, "{}", pool)));
     await call(other.url, "{}", pool);
     expect([host.made, other.made, pool.idle]).toEqual([6, 1, 3]);
-    await until(() => host.open === 2);
-    await until(() => pool.idle === 0 && host.open === 0 && other.open === 0);
+    await eventually("four connections to be closed", () => host.open === 2);
+    await clock.pass(200);
+    expect(pool.idle).toBe(0);
+    await eventually("the others to be closed", () => host.open === 0 && other.open === 0);
   });
 
   test("allows far more concurrent requests than the runtime's client", async () => {
@@ -226,7 +237,7 @@ describe("the pool", () => {
       waiting.push(() => socket.write(WHOLE));
     });
     const calls = Array.from({ length: 600 }, () => call(host.url));
-    await until(() => waiting.length === 600);
+    await eventually("the connections", () => waiting.length === 600);
     for (const answer of waiting) answer();
     expect(new Set(await Promise.all(calls))).toEqual(new Set(["hello"]));
   });
@@ -278,7 +289,7 @@ describe("the pool", () => {
     expect(await call(host.url, "{}", pool)).toBe("hello");
     expect([host.made, pool.idle]).toEqual([2, 2]);
     sockets[0]?.write(EVIL);
-    await until(() => pool.idle === 1);
+    await eventually("the connections", () => pool.idle === 1);
     now += 10;
     for (let count = 1; count <= 3; count++, now += 10) expect(await call(host.url, "{}", pool)).toBe("hello");
     expect([host.made, pool.idle]).toEqual([2, 1]);
@@ -367,7 +378,7 @@ describe("back-pressure", () => {
           if (received > LARGE) socket.write(WHOLE);
           else if (received % 7 === 0) {
             socket.pause();
-            setTimeout(() => socket.resume(), 5);
+            setImmediate(() => socket.resume());
           }
         },
       },
@@ -404,11 +415,7 @@ describe("back-pressure", () => {
       },
     });
     const answer = await begin(`http://127.0.0.1:${server.port}/`).answer();
-    await Bun.sleep(200);
-    const stalled = written;
-    await Bun.sleep(200);
-    expect(written).toBe(stalled);
-    expect(written).toBeLessThan(total / 2);
+    expect(await atRest("the host", () => written)).toBeLessThan(total / 2);
     expect((await readAll(answer)).length).toBe(total);
     server.stop(true);
   });
@@ -438,14 +445,16 @@ describe("chunks passed on as they arrive", () => {
   const three = async (socket: Bun.Socket<unknown>) => {
     socket.write(CHUNKED);
     for (const letter of ["a", "b", "c"]) {
-      await Bun.sleep(15);
+      await Bun.sleep(0);
+      socket.flush();
       socket.write(`1\r\n${letter}\r\n`);
     }
     socket.end("0\r\n\r\n");
   };
 
   test("until the taker returns false, and on from there with the next taker", async () => {
-    const host = startHost((socket) => void three(socket));
+    const sent = Promise.withResolvers<void>();
+    const host = startHost((socket) => void three(socket).then(sent.resolve));
     const answer = await begin(host.url).answer();
     let text = "";
     const take = (chunk: Uint8Array) => {
@@ -453,7 +462,7 @@ describe("chunks passed on as they arrive", () => {
       return !text.endsWith("b");
     };
     expect([await answer.readWhile({ take }), text]).toEqual([true, "ab"]);
-    await Bun.sleep(40);
+    await sent.promise;
     expect([await answer.readWhile({ take }), text]).toEqual([false, "abc"]);
     expect([await answer.readWhile({ take }), await answer.read()]).toEqual([false, undefined]);
   });
@@ -528,7 +537,7 @@ describe("failures and closing", () => {
     const silent = startHost(() => {});
     const waiting = begin(silent.url);
     const second = failureOf(waiting.answer());
-    await until(() => silent.requests.length === 1);
+    await eventually("the connections", () => silent.requests.length === 1);
     waiting.close();
     expect(await second).toBe("broken");
 
@@ -542,16 +551,16 @@ describe("failures and closing", () => {
 
     const sending = begin(silent.url, Buffer.alloc(50_000_000));
     const fourth = failureOf(sending.answer());
-    await until(() => silent.made === 2);
+    await eventually("the connections", () => silent.made === 2);
     sending.close();
     expect(await fourth).toBe("broken");
 
-    await until(() => host.open === 0 && silent.open === 0);
+    await eventually("the connections", () => host.open === 0 && silent.open === 0);
   });
 
   test("closing after the end does not affect the connection's next user", async () => {
     const pool = new ConnectionPool(system.clock, { restMs: 0 });
-    const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
+    const host = startHost((socket) => void setImmediate(() => socket.write(WHOLE)));
     const first = begin(host.url, "{}", pool);
     expect(await readAll(await first.answer())).toBe("hello");
     const second = begin(host.url, "{}", pool);

@@ -6,7 +6,6 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
-import { pause } from "../../../play.ts";
 import { immediateErrors, noSuchModel } from "../refusals.ts";
 import type { GoogleHost } from "../text/errors.ts";
 import { frameText } from "../text/framing.ts";
@@ -51,7 +50,7 @@ function streamed(chunks: readonly JsonObject[], exchange: Exchange, host: Googl
     for (const [at, chunk] of chunks.entries()) {
       if (exchange.signal.aborted) return;
       yield frameText(chunk, host, events, at === 0);
-      await pause(exchange.state.tokenDelayMs, exchange.signal);
+      await exchange.state.wait(exchange.state.tokenDelayMs, exchange.signal);
     }
     if (!events) yield "]\n";
   }

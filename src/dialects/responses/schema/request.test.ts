@@ -193,19 +193,17 @@ test("R4: null values without a meaning are accepted", () => {
   expect(refusalOf(check, request)).toBeUndefined();
 });
 
-test("a history of 10,000 items is checked within seconds, and the invalid item is named", () => {
-  const items = Array.from({ length: 10_000 }, (_, index) => ({
+test("a history of 100,000 items is checked, which quadratic work would never end, and the invalid item is named", () => {
+  const items = Array.from({ length: 100_000 }, (_, index) => ({
     type: "function_call",
     call_id: `c${index}`,
     name: "look",
     arguments: "{}",
   }));
-  const started = Bun.nanoseconds();
   expect(refusalOf(check, { ...sound, input: items })).toBeUndefined();
   const wrong = refusalOf(check, {
     ...sound,
-    input: items.with(9_999, { type: "function_call", call_id: "", name: "x", arguments: "" }),
+    input: items.with(99_999, { type: "function_call", call_id: "", name: "x", arguments: "" }),
   });
-  expect(wrong?.path).toBe("input[9999].call_id");
-  expect(Bun.nanoseconds() - started).toBeLessThan(5e9);
+  expect(wrong?.path).toBe("input[99999].call_id");
 });

@@ -1,4 +1,4 @@
-import type { Harness } from "./harness.ts";
+import type { Harness } from "../../testing/harness.ts";
 
 /** A `fetch` by which a vendor's SDK calls a gateway in memory. */
 export const sdkFetch =
