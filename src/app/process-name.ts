@@ -30,6 +30,12 @@ export function hasEnded(name: string): boolean {
   }
 }
 
+/** Whether a process of this name runs here, as far as that can be known. */
+export function runsHere(name: string): boolean {
+  const ids = namespaceOfIds();
+  return ids !== undefined && name.startsWith(`${ids} `) && !hasEnded(name);
+}
+
 function namespaceOfIds(): string | undefined {
   try {
     return `${readFileSync(BOOT_FILE, "latin1").trim()} ${readlinkSync(NAMESPACE_LINK)}`;

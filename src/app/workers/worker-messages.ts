@@ -7,6 +7,12 @@ import type { StartedApp } from "../start-app.ts";
 export type FromWorker =
   | { kind: "ready"; app: StartedApp }
   | { kind: "sync"; sync: Sync }
+  /** Others wait for it from now on. */
+  | { kind: "joined" }
+  /** It has written something: all others must catch up. */
+  | { kind: "changed"; number: number }
+  /** It has caught up, or cannot read the storage. */
+  | { kind: "caught-up"; number: number; hasCaughtUp: boolean }
   /** A scrape arrived: collect the metrics of all workers. */
   | { kind: "metrics-wanted"; number: number }
   | { kind: "metrics"; number: number; families: readonly Family[] }
@@ -23,6 +29,10 @@ export type ToWorker =
       number: number;
       answer: SyncAnswer;
     }
+  | { kind: "others-wait" }
+  | { kind: "catch-up"; number: number }
+  /** All others have caught up, but for those that cannot read the storage. */
+  | { kind: "all-caught-up"; number: number; failed: readonly string[] }
   | { kind: "metrics-wanted"; number: number }
   /** Of all workers that responded in time. */
   | { kind: "all-metrics"; number: number; workers: readonly WorkerMetrics[] }

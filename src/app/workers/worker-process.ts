@@ -1,4 +1,5 @@
 import type { LeaseSource, Sync, SyncAnswer } from "../../leases/lease-source.ts";
+import type { Siblings } from "../../storage/changes.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LimitSharing } from "../limit-sharing.ts";
 import type { MetricsOfWorkers, WorkerMetrics } from "../metrics/merge-workers.ts";
@@ -20,6 +21,7 @@ export interface WorkerProcess {
   readonly sharing: LimitSharing;
   readonly metrics: MetricsOfWorkers;
   readonly events: EventsOfWorkers;
+  readonly siblings: Siblings;
   /** How many workers there are. */
   readonly processes: number;
   /** That process runs it, so that all workers have the same. */
@@ -50,6 +52,7 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     metrics: new ParentMetrics(tell),
     events: new ParentEvents(tell),
+    siblings: new ParentSiblings(tell),
     processes: Number(environment[COUNT_VARIABLE] ?? 1),
     simulator: url === undefined || key === undefined ? undefined : { url, key },
     firstAheadMs: readAhead(environment[AHEAD_VARIABLE]),
@@ -98,6 +101,51 @@ class ParentSource implements LeaseSource {
 
   async close(): Promise<void> {
     this.#waiting = undefined;
+  }
+}
+
+/** The other workers, through the process that has started them. */
+class ParentSiblings implements Siblings {
+  readonly #tell: (message: FromWorker) => void;
+  readonly #waiting = new Map<number, (failed: readonly string[]) => void>();
+  readonly #joined = Promise.withResolvers<void>();
+  #number = 0;
+  #catchUp: () => Promise<void> = async () => {};
+
+  constructor(tell: (message: FromWorker) => void) {
+    this.#tell = tell;
+    process.on("message", (message: ToWorker) => {
+      if (message.kind === "others-wait") this.#joined.resolve();
+      else if (message.kind === "catch-up") void this.#answer(message.number);
+      else if (message.kind === "all-caught-up") {
+        this.#waiting.get(message.number)?.(message.failed);
+        this.#waiting.delete(message.number);
+      }
+    });
+  }
+
+  async join(catchUp: () => Promise<void>): Promise<void> {
+    this.#catchUp = catchUp;
+    this.#tell({ kind: "joined" });
+    await this.#joined.promise;
+  }
+
+  async catchUp(): Promise<readonly string[]> {
+    // This process ends with the first one, in a moment.
+    if (!process.connected) return [];
+    const number = ++this.#number;
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+    this.#waiting.set(number, resolve);
+    this.#tell({ kind: "changed", number });
+    return await promise;
+  }
+
+  async #answer(number: number): Promise<void> {
+    const hasCaughtUp = await this.#catchUp().then(
+      () => true,
+      () => false,
+    );
+    this.#tell({ kind: "caught-up", number, hasCaughtUp });
   }
 }
 

@@ -90,8 +90,8 @@ const loadApp = () => import("../../app/start-app.ts");
 /** One of several processes. The first process decides on their number and prints the banner. */
 async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
   const sharing = config.redis === undefined ? worker.sharing : undefined;
-  const { metrics, events, processes, simulator, firstAheadMs } = worker;
-  const shared = { sharing, metrics, events, processes, simulator, firstAheadMs, sharesPorts: true };
+  const { metrics, events, siblings, processes, simulator, firstAheadMs } = worker;
+  const shared = { sharing, metrics, events, siblings, processes, simulator, firstAheadMs, sharesPorts: true };
   const { startApp } = await loadApp();
   const app = await startApp({ ...source, log, ...shared });
   worker.ready(app);

@@ -75,7 +75,7 @@ export const limitEndUserRoute = adminRoute({
     const id = checkEndUser(parameters["id"] ?? "", "id");
     const owner = await ownerOf(body, operator, { storage, gateway });
     await setEndUserLimits(storage, id, owner, body.limits, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: await shown(id, {}, operator, { storage, gateway }) };
   },
 });
@@ -93,7 +93,7 @@ export const resetEndUserRoute = adminRoute({
     const id = checkEndUser(parameters["id"] ?? "", "id");
     const owner = await ownerOf(query, operator, { storage, gateway });
     await setEndUserLimits(storage, id, owner, undefined, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: await shown(id, {}, operator, { storage, gateway }) };
   },
 });

@@ -69,7 +69,7 @@ export const createKeyRoute = adminRoute({
     refuseCache(operator, body);
     const request = { ...readKeyRequest(body), project: projectOf(operator, body.project) ?? "default" };
     const created = await createKey(storage, request, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: created };
   },
 });
@@ -87,7 +87,7 @@ export const updateKeyRoute = adminRoute({
     refuseCache(operator, body);
     const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const changed = await updateKey(storage, id, readKeyUpdate(body), gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: keyView(changed) };
   },
 });
@@ -105,7 +105,7 @@ export const rotateKeyRoute = adminRoute({
     const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const rotation = { overlapSeconds: body.overlap_seconds };
     const rotated = await rotateKey(storage, id, rotation, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     const { previousUntilMs, ...created } = rotated;
     return { data: { ...created, previous_until: new Date(previousUntilMs).toISOString() } };
   },
@@ -128,7 +128,7 @@ export const revokeKeyRoute = adminRoute({
     const stopped = gateway.keys.revokeHere(id, actor);
     try {
       const revoked = await revokeKey(storage, id, gateway, actor);
-      await gateway.keys.refresh();
+      await gateway.changes.spread();
       return { data: keyView(revoked) };
     } catch (thrown) {
       if (!stopped || !isUnavailable(thrown)) throw thrown;
