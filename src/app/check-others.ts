@@ -9,7 +9,7 @@ import {
   type RegisteredInstance,
   selectInstances,
 } from "../storage/tables/instances.ts";
-import { hasEnded } from "./process-name.ts";
+import { hasEnded, isGone, runsHere } from "./process-name.ts";
 
 const LOOKS_PER_BEAT = 10;
 /**
@@ -18,8 +18,20 @@ const LOOKS_PER_BEAT = 10;
  */
 const LOOKS = 15;
 
-/** Host and process, for people. */
-export const placeOf = (pid: number): string => `${hostname()}, process ${pid}`;
+/** Host and process, for people. `main`: the process that ends the gateway if it is stopped, and all of its workers with it. */
+export function placeOf(pid: number, main = pid): string {
+  return `${hostname()}, process ${main}${main === pid ? "" : WORKER + pid}`;
+}
+const WORKER = ", worker ";
+/** The process to stop: the worker itself if its first process is gone. */
+const toStop = (other: Instance): string =>
+  isEnding(other) ? other.place.replace(/process \d+, worker/, "process") : (other.place.split(WORKER)[0] ?? "");
+
+/** A worker whose first process was killed ends within a second. */
+function isEnding({ place, process }: Instance): boolean {
+  const main = Number(/, process (\d+), worker \d+$/.exec(place)?.[1]);
+  return Number.isInteger(main) && runsHere(process) && isGone(main);
+}
 
 /** Whether two gateways may use one storage. */
 export const mayJoin = (shares: string, others: string): boolean => shares !== "" && shares === others;
@@ -50,21 +62,31 @@ export async function checkOthers({ storage, self, clock, everyMs }: CheckOption
     if (hasEnded(other.process)) dead.push(other.id);
     else before.set(other.id, other);
   }
-  const strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
+  let strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
+  const isFirst = strangers.length === before.size;
   const alive = new Set<string>();
+  const ending = new Map<string, Instance>();
   for (let look = 0; strangers.length > 0 && look < LOOKS; look++) {
     await clock.sleep(everyMs / LOOKS_PER_BEAT);
     await countDown(storage, self.id);
     for (const other of await othersOf(storage, self)) {
       const known = before.get(other.id);
-      if (known === undefined || known.beats === other.beats) continue;
+      if (known === undefined || known.beats === other.beats || hasEnded(other.process)) continue;
       alive.add(other.id);
-      if (!mayJoin(self.shares, other.shares) && isInTheWay(known, self)) throw refusal(other, self);
+      if (mayJoin(self.shares, other.shares)) continue;
+      if (isEnding(other)) ending.set(other.id, other);
+      else if (isInTheWay(known, self)) throw refusal(other, self);
     }
+    for (const { id } of strangers.filter(({ process }) => hasEnded(process))) dead.push(id);
+    strangers = strangers.filter(({ id }) => !dead.includes(id));
+  }
+  for (const { id } of strangers) {
+    const still = ending.get(id);
+    if (still !== undefined) throw refusal(still, self);
   }
   for (const { id } of strangers) if (!alive.has(id)) dead.push(id);
   for (const id of dead) await deleteInstance(storage, id);
-  return { isFirst: strangers.length === before.size, dead };
+  return { isFirst, dead };
 }
 
 const othersOf = async (storage: Storage, self: { id: string }): Promise<Instance[]> =>
@@ -73,13 +95,14 @@ const othersOf = async (storage: Storage, self: { id: string }): Promise<Instanc
 /** If two start at the same time, the one with the lower id continues. */
 const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => beats > 0 || id < self.id;
 
-function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
+function refusal(other: Instance, self: { shares: string }): GatewayError {
+  const { startedAtMs, shares } = other;
   const since = new Date(startedAtMs).toISOString();
   const alone = shares === "" && self.shares === "";
   const several = alone ? ". To use several processes on one machine, set `server.workers`" : "";
   return new GatewayError(
     "invalid_request",
-    `A gateway is already running on this database: ${place}, started ${since}. Stop it first, or set a different \`data_dir\` or \`storage\` for this one. ` +
+    `A gateway is already running on this database: ${toStop(other)}, started ${since}. Stop it first, or set a different \`data_dir\` or \`storage\` for this one. ` +
       `To run several gateways on one database, set \`redis\` to the same server for all of them, so that they share limits and budgets${several}.`,
   );
 }

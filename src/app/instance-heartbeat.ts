@@ -58,6 +58,8 @@ export class InstanceHeartbeat {
     everyMs: number;
     /** The name of the server that shares limits; "" if they are not shared. */
     shares: string;
+    /** The process that ends the gateway if it is stopped; default: this one. */
+    main?: number | undefined;
   }) {
     this.#storage = options.storage;
     this.#log = options.log;
@@ -66,8 +68,8 @@ export class InstanceHeartbeat {
     this.#everyMs = options.everyMs;
     this.#writtenAtMs = clock.nowMs();
     const startedAtMs = Math.round(clock.wallMs());
-    const { id, shares } = options;
-    this.#self = { id, place: placeOf(process.pid), process: processName(), startedAtMs, shares };
+    const { id, shares, main } = options;
+    this.#self = { id, place: placeOf(process.pid, main), process: processName(), startedAtMs, shares };
   }
 
   /** Why the last write to the storage failed; undefined if it succeeded. */

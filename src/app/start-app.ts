@@ -48,6 +48,8 @@ interface AppOptions extends ConfigSource {
   sharesPorts?: boolean;
   /** The simulator of the first process. */
   simulator?: SimulatorAccess | undefined;
+  /** The process that ends the gateway if it is stopped; default: this one. */
+  mainProcess?: number;
   /** How many processes of this machine use the storage. */
   processes?: number;
   /** The other workers. */
@@ -143,7 +145,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   await journals.recover();
   const sharing = options.sharing ?? limitSharing(config, sources, timings.limitLeaseMs);
   const [id, shares] = [instanceId(sources), sharing?.name ?? ""];
-  const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs: timings.heartbeatMs, shares });
+  const { heartbeatMs: everyMs } = timings;
+  const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs, shares, main: options.mainProcess });
   const joined = await heartbeat.join();
   parts.add("instance", () => heartbeat.stop());
 

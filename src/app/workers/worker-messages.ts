@@ -48,6 +48,8 @@ export type ToWorker =
 
 /** Marks a process as a worker, and names its gateway. */
 export const WORKER_VARIABLE = "TRIVIUM_WORKER_OF";
+/** The process id of the first process. */
+export const PARENT_VARIABLE = "TRIVIUM_WORKER_PARENT";
 /** How many workers there are. */
 export const COUNT_VARIABLE = "TRIVIUM_WORKERS";
 /** The URL of the simulator, which runs in the first process, and its key. */

@@ -7,10 +7,12 @@ import type { SimulatorAccess } from "../snapshot.ts";
 import type { StartedApp } from "../start-app.ts";
 import type { EventsOfWorkers } from "./events-of-workers.ts";
 import { ParentEvents } from "./parent-events.ts";
+import { endWithParent } from "./parent-watch.ts";
 import {
   AHEAD_VARIABLE,
   COUNT_VARIABLE,
   type FromWorker,
+  PARENT_VARIABLE,
   SIMULATOR_VARIABLES,
   type ToWorker,
   WORKER_VARIABLE,
@@ -18,6 +20,8 @@ import {
 
 /** A worker's connection to the first process, which started it. */
 export interface WorkerProcess {
+  /** The id of that process. */
+  readonly parent: number;
   readonly sharing: LimitSharing;
   readonly metrics: MetricsOfWorkers;
   readonly events: EventsOfWorkers;
@@ -41,6 +45,8 @@ export interface WorkerProcess {
 export function workerProcess(environment: Readonly<Record<string, string | undefined>>): WorkerProcess | undefined {
   const gateway = environment[WORKER_VARIABLE];
   if (gateway === undefined || process.send === undefined) return undefined;
+  const parent = Number(environment[PARENT_VARIABLE] ?? process.ppid);
+  endWithParent(parent);
   const tell = (message: FromWorker) => {
     if (process.connected) process.send?.(message);
   };
@@ -49,6 +55,7 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
   process.once("disconnect", orphaned.resolve);
   const { url, key } = { url: environment[SIMULATOR_VARIABLES.url], key: environment[SIMULATOR_VARIABLES.key] };
   return {
+    parent,
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     metrics: new ParentMetrics(tell),
     events: new ParentEvents(tell),

@@ -11,6 +11,7 @@ import {
   AHEAD_VARIABLE,
   COUNT_VARIABLE,
   type FromWorker,
+  PARENT_VARIABLE,
   SIMULATOR_VARIABLES,
   type ToWorker,
   WORKER_VARIABLE,
@@ -131,6 +132,7 @@ export class Workers {
       env: {
         ...environment,
         [WORKER_VARIABLE]: this.#name,
+        [PARENT_VARIABLE]: String(process.pid),
         [AHEAD_VARIABLE]: String(aheadOfWall(sources.clock)),
         [COUNT_VARIABLE]: String(count),
         ...(simulator && { [SIMULATOR_VARIABLES.url]: simulator.url, [SIMULATOR_VARIABLES.key]: simulator.key }),
