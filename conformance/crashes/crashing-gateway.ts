@@ -112,9 +112,11 @@ export class CrashingGateway {
     this.#child = undefined;
     this.#orphans = [child.pid, ...workers];
     const killedMs = performance.now();
-    void this.#until(async () => !workers.some(isAlive), ORPHANED_MS, "workers without a first process did not end").then(
-      () => this.orphanedMs.push(performance.now() - killedMs),
-    );
+    void this.#until(
+      async () => !workers.some(isAlive),
+      ORPHANED_MS,
+      "workers without a first process did not end",
+    ).then(() => this.orphanedMs.push(performance.now() - killedMs));
   }
 
   /** Kills all of its processes at once: none finishes a call. */

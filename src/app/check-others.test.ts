@@ -36,10 +36,12 @@ async function startBeside(other: Other) {
   await beat(storage, row);
   const self: RegisteredInstance = { ...row, id: "instance_2", process: processName() };
   await insertInstance(storage, self);
-  const cancel = runs ? system.clock.every(EVERY_MS / 4, () => {
+  const cancel = runs
+    ? system.clock.every(EVERY_MS / 4, () => {
         onBeat?.(++beats);
         void beat(storage, row);
-      }) : () => {};
+      })
+    : () => {};
   try {
     const joined = await checkOthers({ storage, self, clock: system.clock, everyMs: EVERY_MS });
     return { joined, ids: (await selectInstances(storage)).map(({ id }) => id) };

@@ -1,11 +1,18 @@
-import type { Snapshot } from "../../relay/gateway.ts";
-import type { Assembled } from "../assemble.ts";
-import { readCatalogue } from "./catalogue-updates.ts";
+import type { Config } from "../../config/config.ts";
+import type { Gateway, Snapshot } from "../../relay/gateway.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { readCatalogue, type StoredCatalogue } from "./catalogue-updates.ts";
 
 /** How often an update that cannot be applied is tried again: another configuration may make it possible. */
 const RETRY_MS = 2_000;
 
-type Following = Pick<Assembled, "gateway" | "storage" | "state" | "history" | "snapshotOf">;
+interface Following {
+  gateway: Gateway;
+  storage: Storage;
+  state: { catalogue: StoredCatalogue };
+  history: { readonly current: Config };
+  snapshotOf: (config: Config) => Snapshot;
+}
 
 /** Applies updates of the catalogue to the running gateway. Calls that have begun keep the prices that they began with. */
 export function followCatalogue({ gateway, storage, state, history, snapshotOf }: Following): void {
@@ -15,7 +22,7 @@ export function followCatalogue({ gateway, storage, state, history, snapshotOf }
     const before = state.catalogue;
     state.catalogue = await readCatalogue(storage);
     try {
-      const snapshot: Snapshot = snapshotOf(history.current);
+      const snapshot = snapshotOf(history.current);
       gateway.snapshot = snapshot;
       gateway.health.reconfigure(snapshot.targets.all(), snapshot.routing);
     } catch (thrown) {

@@ -1,6 +1,5 @@
-import { configuredKeys } from "../../access/configured-keys.ts";
 import { readKeyRouting } from "../../access/key-routing.ts";
-import { type KeyView, keyView } from "../../access/key-view.ts";
+import { configuredKeys, type KeyView, keyView } from "../../access/key-view.ts";
 import {
   createKey,
   DEFAULT_OVERLAP_SECONDS,

@@ -1,6 +1,5 @@
-import { configuredKeys } from "../../../access/configured-keys.ts";
 import { readKeyRequest, readKeyUpdate } from "../../../access/key-input.ts";
-import { keyView } from "../../../access/key-view.ts";
+import { configuredKeys, keyView } from "../../../access/key-view.ts";
 import { createKey, revokeKey, rotateKey, updateKey } from "../../../access/keys.ts";
 import type { Operator } from "../../../access/people/operator.ts";
 import { GatewayError } from "../../../canon/error.ts";
