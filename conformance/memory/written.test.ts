@@ -110,9 +110,13 @@ class World {
     return await this.at(worker).ask(method, path, { secret: ADMIN_SECRET, ...(body && { body }) });
   }
 
+  async send(worker: number, key: string) {
+    const body = { model: "test/chat", max_completion_tokens: 50, messages: [{ role: "user", content: "Is it so?" }] };
+    return await this.at(worker).gateway.post("/api/v1/chat/completions", body, key);
+  }
+
   async call(worker: number, key: string): Promise<string> {
-    const body = { model: "test/chat", messages: [{ role: "user", content: "Is it so?" }] };
-    const { status, text } = await this.at(worker).gateway.post("/api/v1/chat/completions", body, key);
+    const { status, text } = await this.send(worker, key);
     return status === 200 ? "200" : `${status} ${/"(?:code|type)":"[^"]+"/.exec(text)?.[0] ?? text}`;
   }
 }
@@ -232,6 +236,20 @@ describe("choices 9: what was answered holds in every process", () => {
     expect(status).toBe(503);
     expect(text).toContain("The change is stored, but worker 2 of this gateway cannot read the database");
     expect(world.ended).toEqual([]);
+  });
+
+  test("rate headers show what all workers have left, not the share of one", async () => {
+    const world = await World.start(3);
+    const limits = { requests_per_minute: 30, tokens_per_minute: 15_000 };
+    const { json } = await world.admin(0, "POST", "/api/keys", { name: "made", limits });
+    const { key } = json["data"] as { key: string };
+    await world.machine.clock.pass(2_000);
+    for (const worker of [0, 1, 1, 2]) expect(await world.call(worker, key)).toBe("200");
+    await world.machine.clock.pass(2_000);
+    const { headers } = await world.send(1, key);
+    expect(headers.get("x-ratelimit-remaining-requests")).toBe("25");
+    // 20 tokens each, and what this one may still produce.
+    expect(Number(headers.get("x-ratelimit-remaining-tokens"))).toBeGreaterThan(14_000);
   });
 
   test("a worker that has just started holds what was changed while it started", async () => {
