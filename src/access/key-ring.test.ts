@@ -382,6 +382,59 @@ describe("KeyRing", () => {
       stop();
     });
 
+    test("choices 9: a key that another process has just made is looked up before it is refused, with all of its calls", async () => {
+      const ring = await openWatched();
+      followingKeys(ring, watched, clock);
+      const { key, id } = await create("ci");
+      const calls = Array.from({ length: 4 }, () => ring.identify(key, CALLER));
+      expect((await clock.until(Promise.all(calls))).map(({ keyId }) => keyId)).toEqual([id, id, id, id]);
+      const child = await create("child");
+      expect((await clock.until(Promise.resolve(ring.recall(child.id))))?.keyName).toBe("child");
+    });
+
+    test("choices 9: an unknown key is asked for once a second, and thousands of them cost 20 readings a second", async () => {
+      const ring = await openWatched();
+      followingKeys(ring, watched, clock);
+      const kindOf = async (key: string) => {
+        try {
+          await ring.identify(key, CALLER);
+          return "accepted";
+        } catch (thrown) {
+          return thrown instanceof GatewayError ? thrown.kind : thrown;
+        }
+      };
+      const guess = (number: number) =>
+        newApiKey({ ...system.random, bytes: () => new Uint8Array(32).fill(number % 256, 0, 8).fill(number >> 8, 8) })
+          .key;
+      Object.assign(watched.asked, { stamps: 0, queries: 0 });
+      for (let times = 0; times < 10; times++) expect(await clock.until(kindOf(guess(0)))).toBe("unauthenticated");
+      expect(watched.asked).toEqual({ stamps: 1, queries: 0 });
+      Object.assign(watched.asked, { stamps: 0, queries: 0 });
+      const kinds: Promise<unknown>[] = [];
+      // As many as 5,000 in a second, each another one.
+      for (let turn = 0; turn < 100; turn++) {
+        for (let made = 0; made < 50; made++) kinds.push(kindOf(guess(1 + turn * 50 + made)));
+        await clock.pass(10);
+      }
+      expect(new Set(await clock.until(Promise.all(kinds)))).toEqual(new Set(["unauthenticated"]));
+      expect(watched.asked.stamps).toBeWithin(10, 22);
+      // More at one time than may wait are told to try again, and known keys do not wait for any of them.
+      const crowd = Array.from({ length: 1_500 }, (_, at) => kindOf(guess(10_000 + at)));
+      const counted = Object.groupBy(await clock.until(Promise.all(crowd)), String);
+      expect([counted["unauthenticated"]?.length, counted["overloaded"]?.length]).toEqual([1_000, 500]);
+    });
+
+    test("H29: an unknown key is not called unknown while the storage does not answer", async () => {
+      const ring = await openWatched();
+      followingKeys(ring, watched, clock);
+      const { key } = await create("ci");
+      watched.down = true;
+      const refusal = await clock.until(Promise.resolve(ring.identify(key, CALLER)).catch((thrown: unknown) => thrown));
+      expect(refusal).toMatchObject({ kind: "overloaded", code: "storage_away" });
+      watched.down = false;
+      expect((await clock.until(Promise.resolve(ring.identify(key, CALLER)))).keyName).toBe("ci");
+    });
+
     test("once stopped it never looks again, even during a look, and keeps no process alive", async () => {
       const options: (TimerOptions | undefined)[] = [];
       const after: VirtualClock["after"] = (ms, run, given?: TimerOptions) => {
