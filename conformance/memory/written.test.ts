@@ -78,13 +78,13 @@ class World {
 
   #siblingsOf(name: string): Siblings {
     const { clock } = this.machine;
-    let catchUp: () => Promise<void> = async () => {};
+    let catchUp: Parameters<Siblings["join"]>[0] = async () => {};
     const member: Member = {
       name,
-      ask: (number) => {
+      ask: (number, place) => {
         if (this.ill?.name === name && this.ill.answers === undefined) return;
         void clock.sleep(this.#delay()).then(async () => {
-          const hasCaughtUp = this.ill?.name === name ? false : await catchUp().then(() => true);
+          const hasCaughtUp = this.ill?.name === name ? false : await catchUp(place).then(() => true);
           await clock.sleep(this.#delay());
           this.catchUps.answered(member, number, hasCaughtUp);
         });
@@ -96,7 +96,7 @@ class World {
         catchUp = given;
         this.catchUps.join(member);
       },
-      catchUp: () => this.catchUps.run(member),
+      catchUp: (place) => this.catchUps.run(member, place),
     };
   }
 
@@ -236,6 +236,16 @@ describe("choices 9: what was answered holds in every process", () => {
     expect(status).toBe(503);
     expect(text).toContain("The change is stored, but worker 2 of this gateway cannot read the database");
     expect(world.ended).toEqual([]);
+  });
+
+  test("a configuration that one worker has applied is shown when all have", async () => {
+    const world = await World.start(3, () => 100);
+    const applied: number[] = [];
+    for (const [at, { gateway }] of world.workers.entries())
+      gateway.gateway.changes.onConfiguration = () => void applied.push(at);
+    world.at(1).gateway.gateway.changes.spreadConfiguration();
+    expect((await world.admin(1, "GET", "/api/config")).status).toBe(200);
+    expect(applied.toSorted()).toEqual([0, 2]);
   });
 
   test("rate headers show what all workers have left, not the share of one", async () => {

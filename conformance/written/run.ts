@@ -3,8 +3,8 @@
  * once, over HTTP and WebSockets, each over a connection of its own, so that any process may get it. Prints how many answers were not
  * those of one process that had just been told.
  *
- * Options: --workers N (default 2), or --instances N with PostgreSQL and Redis, where changes have a second; --rounds N (default 1000);
- * --calls N at once (default 4).
+ * Options: --workers N (default 2), or --instances N with PostgreSQL and Redis, where changes have a second, or --elsewhere MS; --rounds N (default 1000);
+ * --calls N at once (default 4); --commands N makes the changes of so many rounds with the command line beside the gateway.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,18 +25,21 @@ const { values } = parseArgs({
     instances: { type: "string", default: "1" },
     rounds: { type: "string", default: "1000" },
     calls: { type: "string", default: "4" },
+    commands: { type: "string", default: "0" },
+    elsewhere: { type: "string", default: "1000" },
   },
 });
 const [workers, count] = [Number(values.workers), Number(values.instances)];
 const [rounds, calls] = [Number(values.rounds), Number(values.calls)];
 /** How long another instance may take. */
-const ELSEWHERE_MS = 1_000;
+const ELSEWHERE_MS = Number(values.elsewhere);
 const PAUSE_MS = 20;
 /** Rounds at the same time: refused calls wait for what other processes may give back, and unknown keys are throttled. */
 const LANES = 8;
 const START_MS = 60_000;
 
 interface Instance {
+  cwd: string;
   program: Bun.Subprocess;
   url: string;
   adminUrl: string;
@@ -76,7 +79,7 @@ async function start(name: string): Promise<Instance> {
   for (const untilMs = performance.now() + START_MS; !(await isReady()); await Bun.sleep(PAUSE_MS)) {
     if (performance.now() > untilMs) throw new Error(`${name} did not start`);
   }
-  return { program, url, adminUrl };
+  return { cwd, program, url, adminUrl };
 }
 
 /** The Admin API, each time over another connection. */
@@ -89,6 +92,14 @@ async function change(at: Instance, method: string, path: string, body?: object)
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   return ((await response.json()) as { data: { id: string; key: string } }).data;
+}
+
+/** The command line, which writes to the database. */
+async function command({ cwd }: Instance, ...given: string[]): Promise<{ id: string; key: string }> {
+  const child = Bun.spawn([TRIVIUM, "keys", ...given, "--json"], { cwd, stdout: "pipe", stderr: "pipe" });
+  const [said, problems, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (code !== 0) throw new Error(`keys ${given.join(" ")}: ${problems}`);
+  return JSON.parse(said) as { id: string; key: string };
 }
 
 /** 101 if the connection was accepted, the status otherwise. */
@@ -172,15 +183,25 @@ async function round(number: number): Promise<void> {
         await expectAll(`${step}, WebSocket${place}`, here, socket, () => upgradeAt(at, key));
       }),
     );
-  const { id, key } = await change(origin, "POST", "/api/keys", { name: `round-${number}` });
+  const byCommand = number < Number(values.commands);
+  const { id, key } = byCommand
+    ? await command(origin, "create", "--name", `round-${number}`)
+    : await change(origin, "POST", "/api/keys", { name: `round-${number}` });
   await everywhere("made", 200, 101, key, true);
-  await change(origin, "PATCH", `/api/keys/${id}`, { limits: { requests_per_minute: 1 } });
+  if (byCommand) await command(origin, "update", id, "--limit", "requests_per_minute=1");
+  else await change(origin, "PATCH", `/api/keys/${id}`, { limits: { requests_per_minute: 1 } });
   // What was used before there was a limit is not counted.
   await expectAll("first of the limit", true, 200, () => callOnce(origin.url, key), 1);
   await everywhere("limited", 429, 429, key);
-  await change(origin, "PATCH", `/api/keys/${id}`, { limits: { requests_per_minute: null }, protocols: ["messages"] });
+  if (byCommand) await command(origin, "update", id, "--limit", "requests_per_minute=none", "--protocols", "messages");
+  else
+    await change(origin, "PATCH", `/api/keys/${id}`, {
+      limits: { requests_per_minute: null },
+      protocols: ["messages"],
+    });
   await everywhere("narrowed", 403, 403, key);
-  await change(origin, "DELETE", `/api/keys/${id}`);
+  if (byCommand) await command(origin, "revoke", id);
+  else await change(origin, "DELETE", `/api/keys/${id}`);
   await everywhere("revoked", 401, 401, key);
 }
 

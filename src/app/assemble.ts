@@ -152,7 +152,7 @@ export async function assemble(config: Config, given: Given) {
     hasOthers: leases !== undefined,
     hasEnded,
     seen: () => heartbeat.others,
-    onAsked: () => given.siblings?.catchUp(),
+    onAsked: () => given.siblings?.catchUp("storage"),
     onProblem: (err) => log.warn({ err }, "failed to ask the other processes, or to answer them"),
   });
   answerOperators(questions, gateway, live);

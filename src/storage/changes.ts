@@ -13,12 +13,15 @@ export interface Follower {
   tend?(): Promise<void>;
 }
 
+/** Where a change is: most are only in the storage. */
+export type ChangedPlace = "storage" | "configuration";
+
 /** The other processes of this gateway on this machine. */
 export interface Siblings {
   /** Resolves when each of them has caught up or has ended, with those that could not read the storage. */
-  catchUp(): Promise<readonly string[]>;
+  catchUp(place: ChangedPlace): Promise<readonly string[]>;
   /** Resolves once the others wait for this process, which catches up when they ask. */
-  join(catchUp: () => Promise<void>): Promise<void>;
+  join(catchUp: (place: ChangedPlace) => Promise<void>): Promise<void>;
 }
 
 interface ChangesOptions {
@@ -50,6 +53,10 @@ export class Changes {
   #lookingUp: Promise<void> | undefined;
   #begunMs = Number.NEGATIVE_INFINITY;
   #readMs: number;
+  /** Called when another process has applied a changed configuration: this one need not wait until its file is certain to be whole. */
+  onConfiguration: () => void = () => {};
+  /** Resolves when the configuration that this process applied last is applied by all. It never rejects. */
+  configured: Promise<void> = Promise.resolve();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -86,8 +93,8 @@ export class Changes {
   }
 
   /** What this process has committed holds in every process of this machine once this resolves. */
-  async spread(): Promise<void> {
-    const others = this.#options.siblings?.catchUp();
+  async spread(place: ChangedPlace = "storage"): Promise<void> {
+    const others = this.#options.siblings?.catchUp(place);
     await this.catchUp();
     const late = (await others) ?? [];
     if (late.length === 0) return;
@@ -97,8 +104,16 @@ export class Changes {
 
   /** Everything that the other processes of this machine were told before holds in this one when this resolves. */
   async join(): Promise<void> {
-    await this.#options.siblings?.join(() => this.catchUp());
+    await this.#options.siblings?.join((place) => {
+      if (place === "configuration") this.onConfiguration();
+      return this.catchUp();
+    });
     await this.catchUp();
+  }
+
+  /** This process has applied a changed configuration. */
+  spreadConfiguration(): void {
+    this.configured = this.spread("configuration").catch(() => {});
   }
 
   /** The returned function stops it. */

@@ -1,11 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
+import type { ChangedPlace } from "../../storage/changes.ts";
 
 /** A worker that others wait for. */
 export interface Member {
   /** For the log and for operators. */
   readonly name: string;
   /** Tells it to catch up, and to answer with this number. */
-  ask(number: number): void;
+  ask(number: number, place: ChangedPlace): void;
   /** It does not answer: it is ended, so that nobody is answered what does not hold there. */
   end(): void;
 }
@@ -50,7 +51,7 @@ export class CatchUps {
   }
 
   /** Resolves when all others have caught up or ended, with those that could not read the storage. */
-  async run(asker: Member): Promise<readonly string[]> {
+  async run(asker: Member, place: ChangedPlace): Promise<readonly string[]> {
     const waiting = new Set(this.#members);
     waiting.delete(asker);
     if (waiting.size === 0) return [];
@@ -69,7 +70,7 @@ export class CatchUps {
         }
       }),
     ];
-    for (const member of waiting) member.ask(number);
+    for (const member of waiting) member.ask(number, place);
     const failed = await promise;
     for (const cancel of cancels) cancel();
     this.#rounds.delete(number);

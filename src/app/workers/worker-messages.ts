@@ -1,4 +1,5 @@
 import type { Sync, SyncAnswer } from "../../leases/lease-source.ts";
+import type { ChangedPlace } from "../../storage/changes.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { WorkerMetrics } from "../metrics/merge-workers.ts";
 import type { StartedApp } from "../start-app.ts";
@@ -10,7 +11,7 @@ export type FromWorker =
   /** Others wait for it from now on. */
   | { kind: "joined" }
   /** It has written something: all others must catch up. */
-  | { kind: "changed"; number: number }
+  | { kind: "changed"; number: number; place: ChangedPlace }
   /** It has caught up, or cannot read the storage. */
   | { kind: "caught-up"; number: number; hasCaughtUp: boolean }
   /** A scrape arrived: collect the metrics of all workers. */
@@ -30,7 +31,7 @@ export type ToWorker =
       answer: SyncAnswer;
     }
   | { kind: "others-wait" }
-  | { kind: "catch-up"; number: number }
+  | { kind: "catch-up"; number: number; place: ChangedPlace }
   /** All others have caught up, but for those that cannot read the storage. */
   | { kind: "all-caught-up"; number: number; failed: readonly string[] }
   | { kind: "metrics-wanted"; number: number }

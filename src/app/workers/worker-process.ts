@@ -1,5 +1,5 @@
 import type { LeaseSource, Sync, SyncAnswer } from "../../leases/lease-source.ts";
-import type { Siblings } from "../../storage/changes.ts";
+import type { ChangedPlace, Siblings } from "../../storage/changes.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LimitSharing } from "../limit-sharing.ts";
 import type { MetricsOfWorkers, WorkerMetrics } from "../metrics/merge-workers.ts";
@@ -117,13 +117,13 @@ class ParentSiblings implements Siblings {
   readonly #waiting = new Map<number, (failed: readonly string[]) => void>();
   readonly #joined = Promise.withResolvers<void>();
   #number = 0;
-  #catchUp: () => Promise<void> = async () => {};
+  #catchUp: (place: ChangedPlace) => Promise<void> = async () => {};
 
   constructor(tell: (message: FromWorker) => void) {
     this.#tell = tell;
     process.on("message", (message: ToWorker) => {
       if (message.kind === "others-wait") this.#joined.resolve();
-      else if (message.kind === "catch-up") void this.#answer(message.number);
+      else if (message.kind === "catch-up") void this.#answer(message.number, message.place);
       else if (message.kind === "all-caught-up") {
         this.#waiting.get(message.number)?.(message.failed);
         this.#waiting.delete(message.number);
@@ -131,24 +131,24 @@ class ParentSiblings implements Siblings {
     });
   }
 
-  async join(catchUp: () => Promise<void>): Promise<void> {
+  async join(catchUp: (place: ChangedPlace) => Promise<void>): Promise<void> {
     this.#catchUp = catchUp;
     this.#tell({ kind: "joined" });
     await this.#joined.promise;
   }
 
-  async catchUp(): Promise<readonly string[]> {
+  async catchUp(place: ChangedPlace): Promise<readonly string[]> {
     // This process ends with the first one, in a moment.
     if (!process.connected) return [];
     const number = ++this.#number;
     const { promise, resolve } = Promise.withResolvers<readonly string[]>();
     this.#waiting.set(number, resolve);
-    this.#tell({ kind: "changed", number });
+    this.#tell({ kind: "changed", number, place });
     return await promise;
   }
 
-  async #answer(number: number): Promise<void> {
-    const hasCaughtUp = await this.#catchUp().then(
+  async #answer(number: number, place: ChangedPlace): Promise<void> {
+    const hasCaughtUp = await this.#catchUp(place).then(
       () => true,
       () => false,
     );

@@ -147,7 +147,7 @@ export class Workers {
     });
     const worker: Worker = {
       name: `worker process ${child.pid}`,
-      ask: (number) => this.#tell(worker, { kind: "catch-up", number }),
+      ask: (number, place) => this.#tell(worker, { kind: "catch-up", number, place }),
       end: () => child.kill("SIGKILL"),
       process: child,
       startedMs: sources.clock.nowMs(),
@@ -171,7 +171,7 @@ export class Workers {
     } else if (message.kind === "joined") {
       this.#catchUps.join(worker);
       this.#tell(worker, { kind: "others-wait" });
-    } else if (message.kind === "changed") void this.#spread(worker, message.number);
+    } else if (message.kind === "changed") void this.#spread(worker, message);
     else if (message.kind === "caught-up") this.#catchUps.answered(worker, message.number, message.hasCaughtUp);
     else if (message.kind === "metrics-wanted") void this.#collectFor(worker, message.number);
     else this.#collector.answered(message.number, String(worker.place), message.families);
@@ -192,8 +192,8 @@ export class Workers {
     this.#tell(worker, { kind: "all-metrics", number, workers });
   }
 
-  async #spread(worker: Worker, number: number): Promise<void> {
-    const failed = await this.#catchUps.run(worker);
+  async #spread(worker: Worker, { number, place }: Extract<FromWorker, { kind: "changed" }>): Promise<void> {
+    const failed = await this.#catchUps.run(worker, place);
     this.#tell(worker, { kind: "all-caught-up", number, failed });
   }
 
