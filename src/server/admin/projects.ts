@@ -94,7 +94,7 @@ export const updateProjectRoute = adminRoute({
   summary: "Change a project. Omitted fields stay, and null removes a limit.",
   roles: ["admin"],
   body: ProjectUpdateBody,
-  answers: [json(ProjectAnswer, "The changed project; running gateways apply it within a second.")],
+  answers: [json(ProjectAnswer, "The changed project. It holds here, and at other instances within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const update = readProjectUpdate(body);
     await refuseConfigured(parameters["id"] ?? "", { storage, gateway });

@@ -80,7 +80,7 @@ export const updateKeyRoute = adminRoute({
   summary: "Change an API key. Omitted fields stay, and null removes a limit or setting.",
   roles: ["admin", "project"],
   body: KeyUpdateBody,
-  answers: [json(KeyAnswer, "The changed key; running gateways apply it within a second.")],
+  answers: [json(KeyAnswer, "The changed key. It holds here, and at other instances within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
     refuseCache(operator, body);
