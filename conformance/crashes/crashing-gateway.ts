@@ -42,8 +42,10 @@ export class CrashingGateway {
   /** Receipts of fully received responses. */
   readonly answered: string[] = [];
   asked = 0;
-  /** How long starts after a kill took until a call succeeded, and how long orphans lived, in milliseconds. */
+  /** How long starts after a kill took until they were ready, and how long orphans lived, in milliseconds. */
   readonly servedMs: number[] = [];
+  /** The same of all other starts. */
+  readonly calmMs: number[] = [];
   readonly orphanedMs: number[] = [];
   /** Statuses other than 200, and how often each. */
   readonly refused = new Map<number, number>();
@@ -80,7 +82,8 @@ export class CrashingGateway {
       stderr: Bun.file(join(folder, "stderr")),
     });
     await this.#until(() => this.#isReady(), START_MS, "the gateway did not start");
-    if (isAfterKill) this.servedMs.push(performance.now() - beganMs);
+    (isAfterKill ? this.servedMs : this.calmMs).push(performance.now() - beganMs);
+    this.#orphans = [];
     await this.allListen();
   }
 

@@ -120,6 +120,7 @@ describe.skipIf(!isNamed)("choices 9: workers of a gateway that is in the way", 
 
   test("without their first process they end in a moment, so the next start waits for that", async () => {
     const { worker, other } = await orphan();
+    // It beats to its end.
     const onBeat = (count: number) => void (count === 2 && worker.kill("SIGKILL"));
     expect(await startBeside({ ...other, onBeat })).toEqual(IS_DEAD);
   });

@@ -18,6 +18,10 @@ const LOOKS_PER_BEAT = 10;
  */
 const LOOKS = 15;
 
+/** How long a start waits for workers whose first process was killed, which end within a second. */
+const ENDING_LOOKS = 60;
+const ENDING_LOOK_MS = 50;
+
 /** Host and process, for people. `main`: the process that ends the gateway if it is stopped, and all of its workers with it. */
 export function placeOf(pid: number, main = pid): string {
   return `${hostname()}, process ${main}${main === pid ? "" : WORKER + pid}`;
@@ -56,37 +60,25 @@ export interface Joined {
  * one is reported dead only if that is certain, because its share is given to others at once.
  */
 export async function checkOthers({ storage, self, clock, everyMs }: CheckOptions): Promise<Joined> {
-  const before = new Map<string, Instance>();
-  const dead: string[] = [];
-  for (const other of await othersOf(storage, self)) {
-    if (hasEnded(other.process)) dead.push(other.id);
-    else before.set(other.id, other);
-  }
-  let strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
-  const isFirst = strangers.length === before.size;
+  const found = await othersOf(storage, self);
+  for (let look = 0; look < ENDING_LOOKS && found.some(isEnding); look++) await clock.sleep(ENDING_LOOK_MS);
+  const dead = found.filter(({ process }) => hasEnded(process)).map(({ id }) => id);
+  const before = new Map(found.filter(({ id }) => !dead.includes(id)).map((other) => [other.id, other]));
+  const strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
   const alive = new Set<string>();
-  const ending = new Map<string, Instance>();
   for (let look = 0; strangers.length > 0 && look < LOOKS; look++) {
     await clock.sleep(everyMs / LOOKS_PER_BEAT);
     await countDown(storage, self.id);
     for (const other of await othersOf(storage, self)) {
       const known = before.get(other.id);
-      if (known === undefined || known.beats === other.beats || hasEnded(other.process)) continue;
+      if (known === undefined || known.beats === other.beats) continue;
       alive.add(other.id);
-      if (mayJoin(self.shares, other.shares)) continue;
-      if (isEnding(other)) ending.set(other.id, other);
-      else if (isInTheWay(known, self)) throw refusal(other, self);
+      if (!mayJoin(self.shares, other.shares) && isInTheWay(known, self)) throw refusal(other, self);
     }
-    for (const { id } of strangers.filter(({ process }) => hasEnded(process))) dead.push(id);
-    strangers = strangers.filter(({ id }) => !dead.includes(id));
-  }
-  for (const { id } of strangers) {
-    const still = ending.get(id);
-    if (still !== undefined) throw refusal(still, self);
   }
   for (const { id } of strangers) if (!alive.has(id)) dead.push(id);
   for (const id of dead) await deleteInstance(storage, id);
-  return { isFirst, dead };
+  return { isFirst: strangers.length === before.size, dead };
 }
 
 const othersOf = async (storage: Storage, self: { id: string }): Promise<Instance[]> =>
