@@ -167,6 +167,8 @@ export class CrashingGateway {
 
   async #isReady(): Promise<boolean> {
     if (this.#child?.exitCode !== null) throw new Error(`the gateway has ended with ${this.#child?.exitCode}`);
+    // A worker without its first process may still answer.
+    if (this.#orphans.some(isAlive)) return false;
     return (await fetch(`${this.#url}/readyz`).catch(() => undefined))?.status === 200;
   }
 
