@@ -229,6 +229,13 @@ const TOKENS: Prices = [30, 7, 101];
 const costOf = (prices: Prices): number =>
   Math.round(prices.reduce((sum, price, index) => sum + price * (TOKENS[index] ?? 0) * 1_000, 0));
 
+async function hasCallOf(folder: string, cost: number): Promise<void> {
+  const database = new Database(join(folder, "data", "trivium.db"), { readonly: true });
+  const calls = database.query("SELECT 1 FROM receipts WHERE model = 'openai/gpt-98' AND cost_nano_usd = ? LIMIT 1");
+  while (calls.get(cost) === null) await Bun.sleep(20);
+  database.close();
+}
+
 test("decision 0105: under a steady load of calls, each one is priced by a single version of the catalogue", async () => {
   const mixed = VERSIONS.flatMap(([prompt], one) =>
     VERSIONS.flatMap(([, cached], two) =>
@@ -269,8 +276,12 @@ test("decision 0105: under a steady load of calls, each one is priced by a singl
       connections: 32,
       perSecond: 1_200,
     });
-    for (const prices of VERSIONS.slice(1)) await apply(prices);
-    await Bun.sleep(500);
+    // An update is in force when it is answered: the next one waits for a call with it.
+    await hasCallOf(loaded.folder, pure[0] ?? 0);
+    for (const [at, prices] of VERSIONS.slice(1).entries()) {
+      await apply(prices);
+      await hasCallOf(loaded.folder, pure[at + 1] ?? 0);
+    }
     const { calls, failed, perSecond } = await load.end();
     await Bun.sleep(200);
     await loaded.app.stop();
