@@ -196,10 +196,12 @@ export class KeyRing {
    * have none. A changed project affects all of its keys.
    */
   async #readChanges(since: number, upTo: number): Promise<StoredRows | undefined> {
-    const keys = await selectChangedKeys(this.#storage, since);
-    const projects = await selectChangedProjects(this.#storage, since);
-    const revoked = await this.tokens.readChanges(since);
-    const limits = await selectChangedEndUserLimits(this.#storage, since);
+    const [keys, projects, revoked, limits] = await Promise.all([
+      selectChangedKeys(this.#storage, since),
+      selectChangedProjects(this.#storage, since),
+      this.tokens.readChanges(since),
+      selectChangedEndUserLimits(this.#storage, since),
+    ]);
     const numbers = new Set([...[...keys, ...projects, ...limits].map(({ changeNumber }) => changeNumber), ...revoked]);
     for (let number = since + 1; number <= upTo; number++) if (!numbers.has(number)) return undefined;
     if (projects.some(({ row }) => this.#known.projects.has(row.id))) return undefined;

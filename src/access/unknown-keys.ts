@@ -9,7 +9,7 @@ const MAX_REFUSED = 20_000;
 /** The most keys that wait at one time. */
 const MAX_ASKED = 1_000;
 /** A storage that takes longer is as good as none: the client may try again. */
-const ANSWER_MS = 1_000;
+const ANSWER_MS = 3_000;
 
 /** Asks the storage for keys that this process does not know, before it refuses them: another may have just made them. */
 export class UnknownKeys {
