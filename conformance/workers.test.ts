@@ -241,6 +241,41 @@ describe("choices 9, H28: killed workers", () => {
     expect(await again.program.exited).toBe(0);
   });
 
+  test("with calls in flight they end them and write their receipts, and the next start need not wait for the drain", async () => {
+    const { program, url, workers, database } = await startWorkers(2, keyWith({}), { name: 91 });
+    provider.hold();
+    const calls = Array.from({ length: 8 }, () => callOnce(url));
+    await eventually("eight calls at the provider", () => provider.asked === 8);
+    const pids = workers();
+    program.kill("SIGKILL");
+    await program.exited;
+    expect(await Promise.all(calls)).not.toContain(200);
+    const again = await startWorkers(2, keyWith({}), { name: 91 });
+    expect(pids.some(isAlive)).toBe(false);
+    provider.release();
+    expect(await callOnce(again.url)).toBe(200);
+    const [row] = await ask(database, "SELECT COUNT(*) AS rows FROM receipts");
+    expect(Number(row?.["rows"])).toBe(9);
+  });
+
+  test("a second start names the process whose stop ends the gateway", async () => {
+    const { program, workers, database } = await startWorkers(2, keyWith({}), { name: 92 });
+    const pids = workers();
+    const second = Bun.spawn([TRIVIUM, "serve", "--workers", "2", "--port", "0", "--admin-port", "0"], {
+      cwd: join(database, ".."),
+      env: bareEnvironment(),
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    const [code, said] = await Promise.all([second.exited, second.stderr.text()]);
+    expect(code).toBe(1);
+    const named = Number(/already running on this database: .*, process (\d+), started/.exec(said)?.[1]);
+    expect(named).toBe(program.pid);
+    process.kill(named, "SIGTERM");
+    expect(await program.exited).toBe(0);
+    expect(pids.some(isAlive)).toBe(false);
+  });
+
   test("SIGTERM lets calls in flight finish", async () => {
     const { program, url } = await startWorkers(2, keyWith({}));
     provider.hold();

@@ -49,7 +49,7 @@ const ALLOWED_PORTS: Readonly<Record<string, string>> = {
   "conformance/crashes/native-batches.ts": "the program is killed and started again on the same port",
   "conformance/crashes/run.ts": "the program is killed and started again on the same port",
   "conformance/files-at-instances.test.ts": "instances are killed and started again on the same port",
-  "conformance/guards-page.test.ts": "a page names the port of its server",
+  "conformance/documents/hooks.test.ts": "a page names the port of its server",
   "conformance/image.test.ts": "the program's output stays in its container",
   "conformance/instances.test.ts": "the program's output stays in its container",
   "conformance/media/crash-harness.ts": "instances are killed and started again on the same port",
@@ -62,6 +62,7 @@ const ALLOWED_PORTS: Readonly<Record<string, string>> = {
   "conformance/start-mistakes.test.ts": "the mistake is a port that is taken",
   "conformance/support/nginx.ts":
     "nginx cannot say which port it got; it is started again on another if this one is taken",
+  "conformance/written/run.ts": "workers and instances are started on ports that calls know",
   "src/app/start-app.test.ts": "the mistake is a port that is taken",
   "src/files/s3-server.sample.ts": "moto cannot say which port it got",
   "src/secrets/secrets.test.ts": "moto cannot say which port it got",

@@ -11,6 +11,7 @@ import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
 import type { FileStore } from "../src/files/file-store.ts";
 import type { IssuerFetch } from "../src/identity/issuer.ts";
+import type { Leases } from "../src/leases/leases.ts";
 import { createLog } from "../src/observe/log.ts";
 import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
@@ -20,6 +21,7 @@ import { LiveSessions } from "../src/server/live/live-sessions.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
 import type { ServerContext } from "../src/server/routed-request.ts";
 import { ROUTES } from "../src/server/routes.ts";
+import type { Siblings } from "../src/storage/changes.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Tracing } from "../src/telemetry/tracing.ts";
 import type { Send } from "../src/wire/send.ts";
@@ -48,6 +50,9 @@ export interface HarnessOptions {
   tracing?: Tracing;
   /** The issuers of tokens; default: none responds. */
   fetchIssuer?: IssuerFetch;
+  /** The other processes of its machine, and what it shares limits through. */
+  siblings?: Siblings;
+  leases?: Leases;
   /** The process that it runs in, if the test kills it. */
   within?: ProcessParts;
 }
@@ -163,6 +168,8 @@ export class Harness {
     machine: given,
     within,
     tracing,
+    siblings,
+    leases,
     fetchIssuer = () => Promise.reject(new Error("no issuer")),
   }: HarnessOptions = {}): Promise<Harness> {
     const machine = given ?? (await makeMachine());
@@ -189,6 +196,8 @@ export class Harness {
       fileStore,
       fetchIssuer,
       tracing,
+      siblings,
+      leases,
       answerKey: new Uint8Array(32).fill(3),
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

@@ -79,6 +79,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     },
     unpriced: { note: () => {}, blocked: () => undefined } as never,
     keys: undefined as never,
+    changes: undefined as never,
     admissions: undefined as never,
     files: undefined as never,
     answers: undefined as never,

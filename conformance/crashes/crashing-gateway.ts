@@ -6,7 +6,7 @@ import { callGateway } from "../support/client-calls.ts";
 import { childrenOf, isAlive, TRIVIUM } from "../support/program.ts";
 
 const START_MS = 60_000;
-/** Workers whose first process was killed exit within this. */
+/** Killed processes are gone within this. */
 const ORPHANED_MS = 60_000;
 
 /** It looks like more tokens than the provider counts, and may produce as many: a budget holds for such calls. */
@@ -37,9 +37,16 @@ export class CrashingGateway {
   readonly #options: CrashingGatewayOptions;
   readonly #url: string;
   #child: Bun.Subprocess | undefined;
+  /** Workers whose first process was killed. */
+  #orphans: number[] = [];
   /** Receipts of fully received responses. */
   readonly answered: string[] = [];
   asked = 0;
+  /** How long starts after a kill took until they were ready, and how long orphans lived, in milliseconds. */
+  readonly servedMs: number[] = [];
+  /** The same of all other starts. */
+  readonly calmMs: number[] = [];
+  readonly orphanedMs: number[] = [];
   /** Statuses other than 200, and how often each. */
   readonly refused = new Map<number, number>();
 
@@ -65,6 +72,8 @@ export class CrashingGateway {
   async start(keys: readonly CrashKey[] = [{ name: "tests", key: TEST_KEY }]): Promise<void> {
     const { folder, config, workers } = this.#options;
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ ...config, keys }));
+    const beganMs = performance.now();
+    const isAfterKill = this.#orphans.length > 0;
     const flags = ["--workers", String(Math.max(1, workers))];
     this.#child = Bun.spawn([TRIVIUM, "serve", ...flags], {
       cwd: folder,
@@ -73,6 +82,8 @@ export class CrashingGateway {
       stderr: Bun.file(join(folder, "stderr")),
     });
     await this.#until(() => this.#isReady(), START_MS, "the gateway did not start");
+    (isAfterKill ? this.servedMs : this.calmMs).push(performance.now() - beganMs);
+    this.#orphans = [];
     await this.allListen();
   }
 
@@ -94,7 +105,7 @@ export class CrashingGateway {
     await this.#until(async () => isReplaced(), START_MS, "a worker was not replaced");
   }
 
-  /** Kills the started process; its workers exit on their own. */
+  /** Kills the started process; its workers exit on their own, while the next start begins. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined) throw new Error("it does not run");
@@ -102,7 +113,13 @@ export class CrashingGateway {
     child.kill("SIGKILL");
     await child.exited;
     this.#child = undefined;
-    await this.#until(async () => !workers.some(isAlive), ORPHANED_MS, "workers without a first process did not end");
+    this.#orphans = [child.pid, ...workers];
+    const killedMs = performance.now();
+    void this.#until(
+      async () => !workers.some(isAlive),
+      ORPHANED_MS,
+      "workers without a first process did not end",
+    ).then(() => this.orphanedMs.push(performance.now() - killedMs));
   }
 
   /** Kills all of its processes at once: none finishes a call. */
@@ -150,6 +167,8 @@ export class CrashingGateway {
 
   async #isReady(): Promise<boolean> {
     if (this.#child?.exitCode !== null) throw new Error(`the gateway has ended with ${this.#child?.exitCode}`);
+    // A worker without its first process may still answer.
+    if (this.#orphans.some(isAlive)) return false;
     return (await fetch(`${this.#url}/readyz`).catch(() => undefined))?.status === 200;
   }
 

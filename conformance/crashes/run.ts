@@ -4,7 +4,10 @@
  * client has received has its row, there are no more rows than calls, totals match the rows, and nothing is left
  * reserved: all of the key's slots and budget can be used, and no more.
  *
- * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --workers N (default none), --seed N.
+ * The next start begins at once, while workers without a first process may still end.
+ *
+ * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --workers N (default none), --seed N; --kill gateway kills only
+ * the first process, and --within MS fails if a start after that served later.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,6 +40,8 @@ const { values } = parseArgs({
     store: { type: "string", default: "sqlite" },
     runs: { type: "string", default: "100" },
     workers: { type: "string", default: "0" },
+    kill: { type: "string", default: "any" },
+    within: { type: "string", default: "Infinity" },
     seed: { type: "string", default: String(Date.now() % 100_000) },
   },
 });
@@ -81,7 +86,7 @@ async function crashOnce(): Promise<void> {
     if (performance.now() > untilMs) throw new Error(`${enough} answers have not come in all`);
   }
   await Bun.sleep(draw(30));
-  if (workers > 0 && draw(3) > 0) {
+  if (workers > 0 && values.kill !== "gateway" && draw(3) > 0) {
     await gateway.killWorker(draw);
     kills.worker += 1;
     // Sometimes the next one is killed while it is being replaced.
@@ -161,10 +166,15 @@ try {
   expectThat(differences.length === 0, `${differences.length} sums that are not those of the rows`);
   expectThat(slots === SLOTS, `${slots} of ${SLOTS} slots could be used`);
   expectThat(left >= 0 && left < 2 * COST_NANO_USD, `${left} nano-dollars of the budget are left`);
+  const { servedMs, orphanedMs, calmMs } = gateway;
+  const [slowestMs, longestMs, calmestMs] = [servedMs, orphanedMs, calmMs].map((all) =>
+    Math.round(Math.max(0, ...all)),
+  );
+  expectThat((slowestMs ?? 0) <= Number(values.within), `a start served after ${slowestMs} ms`);
   const others = [...gateway.refused].map(([status, count]) => `${count} × ${status}`).join(", ") || "none";
   console.log(
     `${values.store}, ${workers} workers: ${kills.gateway} kills of the gateway and ${kills.worker} of a worker, seed ${values.seed}: ${gateway.asked} calls, ` +
-      `${gateway.answered.length} answers received whole, ${rows.length} rows, refused: ${others}; ${slots} of ${SLOTS} slots, ${left} of ${budgetNanoUsd} nano-dollars left; ` +
+      `${gateway.answered.length} answers received whole, ${rows.length} rows, refused: ${others}; ${slots} of ${SLOTS} slots, ${left} of ${budgetNanoUsd} nano-dollars left; starts after a kill served within ${slowestMs} ms, others within ${calmestMs} ms, workers outlived the first process by at most ${longestMs} ms; ` +
       (problems.join("; ") || "all is well"),
   );
 } finally {

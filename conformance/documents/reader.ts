@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../testing/free-port.ts";
 import { bareEnvironment, TRIVIUM } from "../support/program.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 import { PageShell } from "./page-shell.ts";
@@ -133,7 +132,7 @@ function removeFolder(folder: string): void {
 
 /** A first start in this process: it makes a key and an admin secret. */
 async function startHere(folder: string, config: object): Promise<Started> {
-  const sections = { simulator: true, keys: [], admin: { port: freePort() }, ...config };
+  const sections = { simulator: true, keys: [], admin: {}, ...config };
   const { url, adminUrl, app, stop } = await startTestGateway({ folder, config: sections });
   const { apiKey: key = "", adminSecret = "" } = app.firstStart;
   return { url, adminUrl, key, adminSecret, stop };

@@ -136,11 +136,4 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isAlive = (pid: number): boolean => parentOf(pid) !== undefined;

@@ -13,6 +13,8 @@ export interface Share {
    * window.
    */
   held(limit: LimitName, wallMs: number): number;
+  /** What no process has used of the limit, as far as is known here: for people and SDKs, not for admission. */
+  left(limit: LimitName, wallMs: number): number;
   /** For a budget: no other process holds or has reserved any of it. */
   holdsAll(limit: LimitName): boolean;
   /** A call found too little here, although the limit as a whole may allow it. */

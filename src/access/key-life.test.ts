@@ -6,6 +6,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Storage } from "../storage/storage.ts";
 import { countKeyChange } from "../storage/tables/change-counter.ts";
 import { Admissions } from "./admit.ts";
+import { followingKeys } from "./following-keys.sample.ts";
 import { KeyRing } from "./key-ring.ts";
 import { createKey, type KeyRequest, listKeys, revokeKey, rotateKey, updateKey } from "./keys.ts";
 import type { StaticKey } from "./known-keys.ts";
@@ -265,7 +266,7 @@ describe("S05: keys that keys make", () => {
 });
 
 describe("projects and the active gateway limits", () => {
-  test("choices 9: limits and status of a project apply within half a second, for stored keys and configured ones", async () => {
+  test("choices 9: limits and status of a project apply within a fifth of a second, for stored keys and configured ones", async () => {
     const { key } = await create({ project: "team-a" });
     const configured = { name: "ci", project: "team-a", key: "a-key-of-the-configuration", models: ["*"] };
     const ring = await open([configured]);
@@ -273,23 +274,23 @@ describe("projects and the active gateway limits", () => {
     ring.onLevels = () => {
       told += 1;
     };
-    const stop = ring.startWatching();
+    const stop = followingKeys(ring, storage, clock).start();
     const levels = () => [key, configured.key].map((secret) => ring.authenticate(secret, HERE).levels);
     expect(levels()).toEqual([[], []]);
     await updateProject(storage, "team-a", { limits: { concurrent: 2 }, name: "Team A" }, sources, ACTOR);
-    await clock.pass(500);
+    await clock.pass(200);
     const level = { level: "project" as const, id: "team-a", name: "Team A", limits: { concurrent: 2 } };
     expect(levels()).toEqual([[level], [level]]);
     expect(ring.levels()).toEqual([level]);
     expect(told).toBe(1);
     await updateProject(storage, "team-a", { status: "suspended" }, sources, ACTOR);
-    await clock.pass(500);
+    await clock.pass(200);
     for (const secret of [key, configured.key]) {
       const { kind, message } = refusal(() => ring.authenticate(secret, HERE));
       expect([kind, message]).toEqual(["forbidden", expect.stringContaining('project "team-a" is suspended')]);
     }
     await updateProject(storage, "team-a", { status: "active" }, sources, ACTOR);
-    await clock.pass(500);
+    await clock.pass(200);
     expect(levels()).toEqual([[level], [level]]);
     stop();
   });
@@ -335,7 +336,7 @@ describe("last used", () => {
   test("H21: it is written in batches, outside calls, and never goes back", async () => {
     const [used, idle] = [await create({ name: "used" }), await create({ name: "idle" })];
     const ring = await open();
-    const stop = ring.startWatching();
+    const stop = followingKeys(ring, storage, clock).start();
     const shown = async () =>
       Object.fromEntries((await listKeys(storage)).map(({ name, lastUsedAtMs }) => [name, lastUsedAtMs]));
     for (let index = 0; index < 100; index += 1) ring.authenticate(used.key, HERE);

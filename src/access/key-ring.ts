@@ -1,15 +1,14 @@
-import type { Cancel } from "../base/clock.ts";
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { ChangeStamp, Storage } from "../storage/storage.ts";
 import { selectChangedEndUserLimits } from "../storage/tables/end-users.ts";
 import { type StoredKey, selectChangedKeys, selectKeys, writeLastUsed } from "../storage/tables/keys.ts";
 import { type StoredProject, selectChangedProjects, selectProjects } from "../storage/tables/projects.ts";
 import type { Actor } from "./audit.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
 import { revokeKey } from "./keys.ts";
-import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
+import { isStaticKeyId, type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
 import { type Level, WHOLE_LEVELS } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { EndUserRef } from "./parts/end-users.ts";
@@ -19,6 +18,7 @@ import { isTokenLike, TokenRing } from "./people/token-ring.ts";
 import type { TokenIssuerSettings, TokenVerifier } from "./people/verified-token.ts";
 import type { Principal } from "./principal.ts";
 import { type Caller, checkCallerNetwork } from "./scopes.ts";
+import { UnknownKeys } from "./unknown-keys.ts";
 
 interface KeyRingOptions extends Sources {
   storage: Storage;
@@ -29,12 +29,10 @@ interface KeyRingOptions extends Sources {
   verifier?: TokenVerifier;
   /** The limits for parts of the calls of all keys. */
   partLimits?: PartLimits | undefined;
-  /** Called when keys cannot be read; those in memory keep working. */
+  /** Called when a stored key cannot be used; the others keep working. */
   onProblem?: (error: unknown) => void;
 }
 
-/** How often a running gateway looks for keys that other processes created or revoked. */
-export const KEY_WATCH_MS = 500;
 /** How late the last use of a key may be written. */
 const USED_WRITE_MS = 10_000;
 
@@ -55,13 +53,8 @@ export class KeyRing {
   #partLimits: PartLimits | undefined;
   #known: KnownKeys;
   /** The change counter when keys were last read; undefined before that. */
-  #stamp: string | undefined;
-  /** The number of refreshes, and the latest one whose result is in use: a slow refresh must not undo a later one. */
-  #begun = 0;
-  #applied = 0;
-  /** When the storage was last read, on the monotonic clock. */
-  #lookedMs: number;
-  #failing = false;
+  #stamp: number | undefined;
+  readonly #unknown: UnknownKeys;
   /** Ids of keys that were revoked here while the storage was not writable, and by whom. */
   readonly #revokedHere = new Map<string, Actor>();
   /** Ids of stored keys used since the last write. */
@@ -74,8 +67,8 @@ export class KeyRing {
   readonly #places = (): KnownKeys => this.#known;
   /** Called with the id of a key that this process revoked. */
   onRevokedHere: (keyId: string) => void = () => {};
-  /** Called after each look with the number of questions that processes have asked each other. One query reads both. */
-  onQuestions: (asked: number) => void = () => {};
+  /** Reads what has changed, for requests with a key that is not known here. */
+  lookUp: () => Promise<void> = () => this.refresh();
   /** Called when the levels that limit keys may have changed. */
   onLevels: () => void = () => {};
 
@@ -85,8 +78,8 @@ export class KeyRing {
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
     this.#sources = options;
-    this.#lookedMs = options.clock.nowMs();
-    this.#usedWrittenMs = this.#lookedMs;
+    this.#unknown = new UnknownKeys(options.clock);
+    this.#usedWrittenMs = options.clock.nowMs();
     this.#onProblem = options.onProblem ?? (() => {});
     this.#static = options.staticKeys;
     this.#limits = options.limits ?? {};
@@ -102,13 +95,18 @@ export class KeyRing {
   }
 
   /**
-   * The principal of a credential: a key's at once, a token's in a moment if its signature has not been checked before. A configured
-   * key may look like a token.
+   * The principal of a credential: a known key's at once; in a moment a token's, if its signature has not been checked before, and that of a
+   * key that another process may have made. A configured key may look like a token.
    */
   identify(presented: string, caller: Caller): Principal | Promise<Principal> {
-    if (!this.tokens.isConfigured || !isTokenLike(presented)) return this.authenticate(presented, caller);
-    const isKey = presented.length <= MAX_KEY_LENGTH && this.#known.byHash.has(hashKey(presented));
-    return isKey ? this.authenticate(presented, caller) : this.tokens.identify(presented, caller, this.#places);
+    const known = this.#find(presented);
+    if (known !== undefined) return this.#admit(known, caller);
+    if (this.tokens.isConfigured && isTokenLike(presented)) {
+      return this.tokens.identify(presented, caller, this.#places);
+    }
+    const asked = isWellFormedKey(presented) ? this.#unknown.ask(hashKey(presented), this.lookUp) : undefined;
+    if (asked === undefined) throw this.#refusalOf(presented);
+    return asked.then(() => this.authenticate(presented, caller));
   }
 
   /** The principal now of a credential that was identified as this one before. Throws if it may not call any more. */
@@ -120,15 +118,16 @@ export class KeyRing {
 
   /** Returns the key's principal. No error contains the key itself (S10). */
   authenticate(presented: string, caller: Caller): Principal {
-    if (presented === "") {
-      throw new GatewayError(
-        "unauthenticated",
-        "No API key was given: send it as `Authorization: Bearer <key>`, or in the key header of your protocol.",
-      );
-    }
-    if (presented.length > MAX_KEY_LENGTH) throw this.#unknown(presented);
-    const known = this.#known.byHash.get(hashKey(presented));
-    if (known === undefined) throw this.#unknown(presented);
+    const known = this.#find(presented);
+    if (known === undefined) throw this.#refusalOf(presented);
+    return this.#admit(known, caller);
+  }
+
+  #find(presented: string): KnownKey | undefined {
+    return presented.length > MAX_KEY_LENGTH ? undefined : this.#known.byHash.get(hashKey(presented));
+  }
+
+  #admit(known: KnownKey, caller: Caller): Principal {
     const { principal } = known;
     caller.shown = principal;
     if (known.revoked || this.#isRevokedHere(principal)) throw refused("has been revoked");
@@ -152,7 +151,8 @@ export class KeyRing {
     return isRevoked || (maker !== undefined && this.#isRevokedHere(maker));
   }
 
-  #unknown(presented: string): GatewayError {
+  #refusalOf(presented: string): GatewayError {
+    if (presented === "") return noKey();
     if (presented.startsWith(ADMIN_SECRET_PREFIX)) return isAdminSecret();
     // Configured keys may have any form: if there are any, a hint at the usual form would mislead.
     const meantMade = presented.startsWith(KEY_PREFIX) || this.#static.length === 0;
@@ -161,16 +161,15 @@ export class KeyRing {
 
   /** Reads the stored keys and projects that have changed, or all of them if the changes are uncertain. */
   async refresh(): Promise<void> {
-    this.#begun += 1;
-    const turn = this.#begun;
+    await this.read(await this.#storage.changeStamp());
+  }
+
+  /** The same up to a stamp that was read before: a key written between the reads is found by the next ones. */
+  async read({ keys: stamp }: Pick<ChangeStamp, "keys">): Promise<void> {
     const since = this.#stamp;
-    // The stamp is read first: a key written between the reads is then found by the next refresh.
-    const { keys: stamp } = await this.#storage.changeStamp();
     if (stamp === since) return;
-    const changes = since === undefined ? undefined : await this.#readChanges(Number(since), Number(stamp));
+    const changes = since === undefined ? undefined : await this.#readChanges(since, stamp);
     const all = changes ?? (await this.#readAll());
-    if (turn < this.#applied) return;
-    this.#applied = turn;
     this.#stamp = stamp;
     if (changes === undefined)
       this.#known = this.#make(all.keys, all.projects, this.#static, this.#limits, this.#partLimits);
@@ -197,10 +196,12 @@ export class KeyRing {
    * have none. A changed project affects all of its keys.
    */
   async #readChanges(since: number, upTo: number): Promise<StoredRows | undefined> {
-    const keys = await selectChangedKeys(this.#storage, since);
-    const projects = await selectChangedProjects(this.#storage, since);
-    const revoked = await this.tokens.readChanges(since);
-    const limits = await selectChangedEndUserLimits(this.#storage, since);
+    const [keys, projects, revoked, limits] = await Promise.all([
+      selectChangedKeys(this.#storage, since),
+      selectChangedProjects(this.#storage, since),
+      this.tokens.readChanges(since),
+      selectChangedEndUserLimits(this.#storage, since),
+    ]);
     const numbers = new Set([...[...keys, ...projects, ...limits].map(({ changeNumber }) => changeNumber), ...revoked]);
     for (let number = since + 1; number <= upTo; number++) if (!numbers.has(number)) return undefined;
     if (projects.some(({ row }) => this.#known.projects.has(row.id))) return undefined;
@@ -224,11 +225,6 @@ export class KeyRing {
     return new KnownKeys({ stored, projects, staticKeys, gateway, gatewayParts, onProblem: this.#onProblem });
   }
 
-  /** How long changes of other processes could not be read. */
-  get blindMs(): number {
-    return this.#sources.clock.nowMs() - this.#lookedMs;
-  }
-
   /** The configured keys. */
   get configured(): readonly StaticKey[] {
     return this.#static;
@@ -247,9 +243,13 @@ export class KeyRing {
     return known.expiresAtMs <= this.#sources.clock.wallMs() ? undefined : known.principal;
   }
 
-  /** The same, and finds a subject of tokens that this process has not seen yet. */
+  /** The same, and finds a key or a subject of tokens that this process has not seen yet. */
   recall(keyId: string): Promise<Principal | undefined> | Principal | undefined {
-    return this.current(keyId) ?? (isSubjectId(keyId) ? this.tokens.recall(keyId, this.#places) : undefined);
+    const current = this.current(keyId);
+    if (current !== undefined) return current;
+    if (isSubjectId(keyId)) return this.tokens.recall(keyId, this.#places);
+    if (isStaticKeyId(keyId) || this.#known.byId.has(keyId)) return undefined;
+    return this.lookUp().then(() => this.current(keyId));
   }
 
   /** The key whose work is billed, even if it was revoked meanwhile. */
@@ -282,17 +282,14 @@ export class KeyRing {
     this.#revokedElsewhere.add(keyId);
   }
 
-  async #look(): Promise<void> {
+  /** Writes what was revoked and used here. */
+  async tend(): Promise<void> {
     // They stay revoked here until the storage has been read again, because it may fail once more before that.
     for (const [id, actor] of this.#revokedHere) await revokeKey(this.#storage, id, this.#sources, actor);
-    const { keys, questions } = await this.#storage.changeStamp();
-    if (keys !== this.#stamp) await this.refresh();
-    this.#lookedMs = this.#sources.clock.nowMs();
-    this.#failing = false;
-    this.onQuestions(questions);
     // The heartbeat reports a storage that takes no writes; the next successful write includes these uses.
-    if (this.#lookedMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.#writeUsedKeys().catch(() => {});
-    await this.tokens.look().catch(() => {});
+    const isDue = this.#sources.clock.nowMs() - this.#usedWrittenMs >= USED_WRITE_MS;
+    if (isDue) await this.#writeUsedKeys().catch(() => {});
+    await this.tokens.look();
   }
 
   /** Writes which keys and subjects were used. */
@@ -312,30 +309,6 @@ export class KeyRing {
       for (const id of ids) this.#used.add(id);
       throw thrown;
     }
-  }
-
-  /** Polls for keys that other processes created or revoked. The returned function stops it. */
-  startWatching(intervalMs = KEY_WATCH_MS): () => void {
-    let stopped = false;
-    let cancel: Cancel = () => {};
-    const look = async (): Promise<void> => {
-      try {
-        await this.#look();
-      } catch (thrown) {
-        // Reported once, not twice a second while it lasts.
-        if (!this.#failing) this.#onProblem(cannotLook(thrown));
-        this.#failing = true;
-      }
-      plan();
-    };
-    const plan = (): void => {
-      if (!stopped) cancel = this.#sources.clock.after(intervalMs, () => void look(), { background: true });
-    };
-    plan();
-    return () => {
-      stopped = true;
-      cancel();
-    };
   }
 
   /** Replaces all configured keys, limits and issuers of tokens at once, or throws and changes nothing. */
@@ -362,11 +335,11 @@ const NO_TOKENS: TokenVerifier = {
   verify: () => Promise.reject(new GatewayError("unauthenticated", "This gateway accepts no tokens.")),
 };
 
-function cannotLook(cause: unknown): GatewayError {
-  const message =
-    "API keys cannot be refreshed: keys in memory stay valid, and revocations by other processes are not seen.";
-  return new GatewayError("internal", message, { cause });
-}
+const noKey = (): GatewayError =>
+  new GatewayError(
+    "unauthenticated",
+    "No API key was given: send it as `Authorization: Bearer <key>`, or in the key header of your protocol.",
+  );
 
 function refused(what: string): GatewayError {
   return new GatewayError("unauthenticated", `This API key ${what}. Ask the operator of this gateway for a valid one.`);

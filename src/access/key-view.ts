@@ -1,8 +1,11 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import { type AnswerCacheView, answerCacheView } from "../canon/settings/answer-cache-settings.ts";
 import type { StoredKey } from "../storage/tables/keys.ts";
+import { hintOf } from "./key-hash.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
+import { type StaticKey, staticKeyId } from "./known-keys.ts";
 import { limitsView } from "./limits.ts";
 import { type PartLimitsView, partLimitsView, readPartLimits } from "./parts/part-limits.ts";
 
@@ -86,3 +89,18 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     last_used_at: moment(key.lastUsedAtMs),
   };
 }
+
+/** The keys of `trivium.yaml` as the API and the command line show them. */
+export const configuredKeys = (keys: readonly StaticKey[]): KeyView[] =>
+  keys.map(({ key, limits, routing, partLimits, ...rest }) =>
+    keyView(
+      withoutAbsent({
+        ...rest,
+        id: staticKeyId(rest.name),
+        hint: hintOf(key),
+        limits: { ...limits },
+        routing: routing && { ...keyRoutingView(routing) },
+        partLimits: partLimits && { ...partLimitsView(partLimits) },
+      }),
+    ),
+  );

@@ -19,7 +19,9 @@ export interface StaticKey extends KeySettings {
 }
 
 /** Marks a key of the configuration in receipts. */
-export const staticKeyId = (name: string): string => `static:${name}`;
+export const staticKeyId = (name: string): string => `${STATIC}${name}`;
+export const isStaticKeyId = (id: string): boolean => id.startsWith(STATIC);
+const STATIC = "static:";
 
 /** An issued secret and its key. */
 export interface KnownKey {

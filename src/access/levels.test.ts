@@ -268,6 +268,7 @@ describe("levels: shares", () => {
     const short: [LimitName, number][] = [];
     const share: Share = {
       held: (limit) => held[limit] ?? Number.POSITIVE_INFINITY,
+      left: () => 0,
       short: (limit, needed) => short.push([limit, needed]),
       holdsAll: () => false,
       window: () => undefined,
@@ -301,7 +302,13 @@ describe("levels: shares", () => {
 
   test("the share of a budget counts what this process has spent, not what the ledger held before", () => {
     const clock = { ms: START_MS };
-    const share: Share = { held: () => 1e8, short: () => {}, holdsAll: () => false, window: () => undefined };
+    const share: Share = {
+      held: () => 1e8,
+      left: () => 1e8,
+      short: () => {},
+      holdsAll: () => false,
+      window: () => undefined,
+    };
     const admissions = new Admissions({
       nowMs: () => clock.ms,
       wallMs: () => clock.ms,

@@ -176,7 +176,7 @@ function leftOfDay(bound: Bound, limit: DayName, wallMs: number): number {
   const most = bound[limit] ?? Number.POSITIVE_INFINITY;
   const reserved = meter.reservedOf(measure);
   const left = most - meter.spent(measure, wallMs) - reserved;
-  return share === undefined ? left : Math.min(left, share.held(limit, wallMs) - meter.own(measure, wallMs) - reserved);
+  return share === undefined ? left : Math.min(left, share.left(limit, wallMs));
 }
 
 /** Infinity if the level does not limit it. */
@@ -184,8 +184,8 @@ function leftOf(bound: Bound, rate: RateName, nowMs: number, wallMs: number): nu
   const { account } = bound;
   const limit = bound[rate];
   if (limit === undefined) return Number.POSITIVE_INFINITY;
-  const may = account.share === undefined ? limit : Math.min(limit, account.share.held(rate, wallMs));
-  return may - (rate === "requestsPerMinute" ? account.requests : account.tokens).used(nowMs);
+  const left = limit - (rate === "requestsPerMinute" ? account.requests : account.tokens).used(nowMs);
+  return account.share === undefined ? left : Math.min(left, account.share.left(rate, wallMs));
 }
 
 function limited(reason: string, retryAfterSeconds: number): GatewayError {

@@ -105,6 +105,10 @@ class LeasedShare implements Share {
     return window.heldAt(nowMs);
   }
 
+  left(limit: LimitName, wallMs: number): number {
+    return this.#at(limit, wallMs)?.window.leftAt(this.#clock.nowMs()) ?? 0;
+  }
+
   /** The first call of thousands of keys: it needs all limits, and the source may have to ask the ledger for budgets. */
   #join(nowMs: number): void {
     for (const taken of this.#taken.values()) for (const { window } of taken) if (window.isNew) window.join(nowMs);

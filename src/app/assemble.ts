@@ -27,6 +27,7 @@ import { BatchLineWork } from "../server/batches/line-work.ts";
 import { LiveSessions } from "../server/live/live-sessions.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { routesOf } from "../server/routes.ts";
+import type { Siblings } from "../storage/changes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { LoopLag } from "../telemetry/loop-lag.ts";
 import { VERSION } from "../version.ts";
@@ -35,6 +36,7 @@ import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
 import { readCatalogue, type StoredCatalogue } from "./catalogue/catalogue-updates.ts";
+import { followCatalogue } from "./catalogue/follow-catalogue.ts";
 import type { Joined } from "./check-others.ts";
 import { gatewayCondition, partConditions } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -68,6 +70,7 @@ interface Given extends ConfigSource {
   joined: Joined;
   sharing: LimitSharing | undefined;
   simulator: SimulatorAccess | undefined;
+  siblings?: Siblings | undefined;
   metrics?: MetricsOfWorkers;
 }
 
@@ -131,6 +134,7 @@ export async function assemble(config: Config, given: Given) {
     fileStore: given.fileStore,
     fetchIssuer: issuerFetch,
     journal: journals.own,
+    siblings: given.siblings,
     answerKey: answerKeyOf(config, random, log),
     tracing: telemetry?.tracing,
     alsoCount: telemetry?.genAi && ((receipt) => telemetry.genAi?.count(receipt, systemOf(gateway, receipt.provider))),
@@ -138,8 +142,8 @@ export async function assemble(config: Config, given: Given) {
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   const cacheKeeper = new CacheKeeper(gateway);
   await cacheKeeper.holdAll();
-  const { keys, ledger } = gateway;
-  const condition = () => gatewayCondition({ phase: state.phase, keys, ledger, heartbeat, leases });
+  const { changes, ledger } = gateway;
+  const condition = () => gatewayCondition({ phase: state.phase, changes, ledger, heartbeat, leases });
   const live = new LiveSessions(clock);
   const questions = new Questions({
     storage,
@@ -148,10 +152,11 @@ export async function assemble(config: Config, given: Given) {
     hasOthers: leases !== undefined,
     hasEnded,
     seen: () => heartbeat.others,
+    onAsked: () => given.siblings?.catchUp("storage"),
     onProblem: (err) => log.warn({ err }, "failed to ask the other processes, or to answer them"),
   });
   answerOperators(questions, gateway, live);
-  if (leases !== undefined) keys.onQuestions = (asked) => questions.heard(asked);
+  changes.follow({ name: "questions", read: (stamp) => questions.heard(stamp.questions) });
   heartbeat.runningCalls = () => gateway.runningCalls;
   const others = () => {
     const running = heartbeat.others.map(({ runningCalls }) => runningCalls);
@@ -242,6 +247,7 @@ export async function assemble(config: Config, given: Given) {
     build: snapshotOf,
     wallMs: clock.wallMs,
   });
+  followCatalogue({ gateway, storage, state, history, snapshotOf });
   const lag = new LoopLag();
   const metrics = collectMetrics({
     gateway,

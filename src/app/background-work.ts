@@ -12,7 +12,6 @@ import type { CacheKeeper } from "../relay/caches/keep-caches.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
-import { watchCatalogue } from "./catalogue/watch-catalogue.ts";
 import { shareInstanceNews } from "./instance-news.ts";
 import { spentAt } from "./spending/spent-at.ts";
 import { watchClock } from "./watch-clock.ts";
@@ -42,11 +41,10 @@ export function backgroundWork(
     lag,
     context,
   } = made;
-  const { keys, sharedLimits, clock, log } = gateway;
+  const { changes, sharedLimits, clock, log } = gateway;
   const tools = { storage, clock, log };
   return [
-    ["key watch", () => keys.startWatching()],
-    ["catalogue watch", () => watchCatalogue(made)],
+    ["changes", () => changes.start()],
     ["budget watch", () => budgets.start()],
     ["object watch", () => objectWatch.start()],
     ["alert deliveries", () => alerts.start()],

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { eventually } from "../../testing/eventually.ts";
 import { isOptional } from "../../testing/is-present.ts";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { beat, insertInstance, type RegisteredInstance, selectInstances } from "../storage/tables/instances.ts";
 import { checkOthers } from "./check-others.ts";
-import { processName } from "./process-name.ts";
+import { isGone, processName } from "./process-name.ts";
 
 const EVERY_MS = 200;
 const isNamed = isOptional(processName() !== "", "names of processes: this system does not provide them");
@@ -18,18 +20,30 @@ const named = (change: { pid?: number; run?: string; ids?: string }): string => 
 };
 
 /** Starts a gateway next to another one, which may be running. */
-async function startBeside(other: {
+interface Other {
   process: string;
+  place?: string;
   shares?: string;
   startedAtMs?: number;
   runs?: boolean;
   files?: string;
   ownFiles?: string;
-}) {
+  /** Called at each of its beats. */
+  onBeat?: (count: number) => void;
+}
+
+async function startBeside(other: Other) {
   const storage = await openMemoryStorage(system.clock);
-  const { runs = false, shares = "redis", startedAtMs = 1 } = other;
-  const files = withoutAbsent({ files: other.files });
-  const row = { id: "instance_1", place: ownPlace, process: other.process, startedAtMs, shares, ...files };
+  const { runs = false, shares = "redis", startedAtMs = 1, place = ownPlace, onBeat } = other;
+  let beats = 0;
+  const row = {
+    id: "instance_1",
+    place,
+    process: other.process,
+    startedAtMs,
+    shares,
+    ...withoutAbsent({ files: other.files }),
+  };
   await beat(storage, row);
   const self: RegisteredInstance = {
     ...row,
@@ -38,7 +52,12 @@ async function startBeside(other: {
     ...withoutAbsent({ files: other.ownFiles ?? other.files }),
   };
   await insertInstance(storage, self);
-  const cancel = runs ? system.clock.every(EVERY_MS / 4, () => void beat(storage, row)) : () => {};
+  const cancel = runs
+    ? system.clock.every(EVERY_MS / 4, () => {
+        onBeat?.(++beats);
+        void beat(storage, row);
+      })
+    : () => {};
   try {
     const joined = await checkOthers({ storage, self, clock: system.clock, everyMs: EVERY_MS });
     return { joined, ids: (await selectInstances(storage)).map(({ id }) => id) };
@@ -105,4 +124,48 @@ test("decision 0146: a running gateway that keeps its files elsewhere prevents a
   expect(await startBeside({ ...other, runs: true })).toEqual(LIVES);
   // One of an earlier version does not say where its files are.
   expect(await startBeside({ process: other.process, ownFiles: "folder two", runs: true })).toEqual(LIVES);
+});
+
+describe.skipIf(!isNamed)("choices 9: workers of a gateway that is in the way", () => {
+  const placeOfWorker = (main: number, pid: number) => `${hostname()}, process ${main}, worker ${pid}`;
+
+  test("the process to stop is the one that has started them", async () => {
+    const [main, pid] = [process.pid, process.ppid];
+    const other = { process: named({ pid }), shares: "", place: placeOfWorker(main, pid), runs: true };
+    await expect(startBeside(other)).rejects.toThrow(`already running on this database: ${ownPlace}, started`);
+  });
+
+  /** A worker whose first process is gone. */
+  async function orphan() {
+    const [gone, worker] = [Bun.spawn(["true"]), Bun.spawn(["sleep", "60"])];
+    await gone.exited;
+    const { pid } = worker;
+    return {
+      worker,
+      other: { process: named({ pid }), shares: "", place: placeOfWorker(gone.pid, pid), runs: true },
+    };
+  }
+
+  test("without their first process they end in a moment, so the next start waits for that", async () => {
+    const { worker, other } = await orphan();
+    // It beats to its end.
+    const onBeat = (count: number) => void (count === 2 && worker.kill("SIGKILL"));
+    expect(await startBeside({ ...other, onBeat })).toEqual(IS_DEAD);
+  });
+
+  test("one that does not end is the process to stop", async () => {
+    const { worker, other } = await orphan();
+    const place = `${hostname()}, process ${worker.pid}`;
+    await expect(startBeside(other)).rejects.toThrow(`already running on this database: ${place}, started`);
+    worker.kill("SIGKILL");
+  });
+
+  test("one that has ended, although nothing has noticed yet, is gone", async () => {
+    // A shell that does not wait for what it has started.
+    const shell = Bun.spawn(["sh", "-c", "sleep 0.2 & echo $!; exec sleep 60"], { stdout: "pipe" });
+    const pid = Number(new TextDecoder().decode((await shell.stdout.getReader().read()).value));
+    await eventually("a zombie", () => readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z "));
+    expect(isGone(pid)).toBe(true);
+    shell.kill("SIGKILL");
+  });
 });

@@ -9,7 +9,7 @@ import {
   type RegisteredInstance,
   selectInstances,
 } from "../storage/tables/instances.ts";
-import { hasEnded } from "./process-name.ts";
+import { hasEnded, isGone, runsHere } from "./process-name.ts";
 
 const LOOKS_PER_BEAT = 10;
 /**
@@ -18,8 +18,24 @@ const LOOKS_PER_BEAT = 10;
  */
 const LOOKS = 15;
 
-/** Host and process, for people. */
-export const placeOf = (pid: number): string => `${hostname()}, process ${pid}`;
+/** How long a start waits for workers whose first process was killed, which end within a second. */
+const ENDING_LOOKS = 60;
+const ENDING_LOOK_MS = 50;
+
+/** Host and process, for people. `main`: the process that ends the gateway if it is stopped, and all of its workers with it. */
+export function placeOf(pid: number, main = pid): string {
+  return `${hostname()}, process ${main}${main === pid ? "" : WORKER + pid}`;
+}
+const WORKER = ", worker ";
+/** The process to stop: the worker itself if its first process is gone. */
+const toStop = (other: Instance): string =>
+  isEnding(other) ? other.place.replace(/process \d+, worker/, "process") : (other.place.split(WORKER)[0] ?? "");
+
+/** A worker whose first process was killed ends within a second. */
+function isEnding({ place, process }: Instance): boolean {
+  const main = Number(/, process (\d+), worker \d+$/.exec(place)?.[1]);
+  return Number.isInteger(main) && runsHere(process) && isGone(main);
+}
 
 /** Whether two gateways share their limits. */
 export const sharesLimits = (shares: string, others: string): boolean => shares !== "" && shares === others;
@@ -54,12 +70,10 @@ export interface Joined {
  * one is reported dead only if that is certain, because its share is given to others at once.
  */
 export async function checkOthers({ storage, self, clock, everyMs }: CheckOptions): Promise<Joined> {
-  const before = new Map<string, Instance>();
-  const dead: string[] = [];
-  for (const other of await othersOf(storage, self)) {
-    if (hasEnded(other.process)) dead.push(other.id);
-    else before.set(other.id, other);
-  }
+  const found = await othersOf(storage, self);
+  for (let look = 0; look < ENDING_LOOKS && found.some(isEnding); look++) await clock.sleep(ENDING_LOOK_MS);
+  const dead = found.filter(({ process }) => hasEnded(process)).map(({ id }) => id);
+  const before = new Map(found.filter(({ id }) => !dead.includes(id)).map((other) => [other.id, other]));
   const strangers = [...before.values()].filter((other) => !mayJoin(self, other));
   const alive = new Set<string>();
   for (let look = 0; strangers.length > 0 && look < LOOKS; look++) {
@@ -84,12 +98,13 @@ const othersOf = async (storage: Storage, self: { id: string }): Promise<Instanc
 /** If two start at the same time, the one with the lower id continues. */
 const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => beats > 0 || id < self.id;
 
-function refusal({ place, startedAtMs, shares, files }: Instance, self: Sharing): GatewayError {
+function refusal(other: Instance, self: Sharing): GatewayError {
+  const { startedAtMs, shares, files } = other;
   const since = new Date(startedAtMs).toISOString();
   if (sharesLimits(self.shares, shares)) {
     return new GatewayError(
       "invalid_request",
-      `A gateway on this database keeps its files elsewhere: ${place}, started ${since}, uses ${files}, and this one ${self.files}. ` +
+      `A gateway on this database keeps its files elsewhere: ${toStop(other)}, started ${since}, uses ${files}, and this one ${self.files}. ` +
         "What clients upload to one would be missing at the other. Set `files` of all gateways to the same bucket, or to one folder on a disk that they share.",
     );
   }
@@ -97,7 +112,7 @@ function refusal({ place, startedAtMs, shares, files }: Instance, self: Sharing)
   const several = alone ? ". To use several processes on one machine, set `server.workers`" : "";
   return new GatewayError(
     "invalid_request",
-    `A gateway is already running on this database: ${place}, started ${since}. Stop it first, or set a different \`data_dir\` or \`storage\` for this one. ` +
+    `A gateway is already running on this database: ${toStop(other)}, started ${since}. Stop it first, or set a different \`data_dir\` or \`storage\` for this one. ` +
       `To run several gateways on one database, set \`redis\` to the same server for all of them, so that they share limits and budgets${several}.`,
   );
 }

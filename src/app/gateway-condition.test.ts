@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { KeyRing } from "../access/key-ring.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import { gatewayCondition } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -14,7 +13,7 @@ const condition = (
 ) =>
   gatewayCondition({
     phase,
-    keys: { blindMs } as KeyRing,
+    changes: { blindMs },
     ledger: { full: false, trouble: undefined, ...ledger } as LedgerWriter,
     heartbeat: { trouble: undefined, ...heartbeat } as InstanceHeartbeat,
   });

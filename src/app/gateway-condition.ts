@@ -1,15 +1,15 @@
-import type { KeyRing } from "../access/key-ring.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { GatewayCondition, PartCondition } from "../server/condition.ts";
+import type { Changes } from "../storage/changes.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
-/** Keys are polled twice a second; this long without a response is more than a brief failure. */
-const KEYS_BLIND_MS = 3_000;
+/** Changes are polled five times a second; this long without a response is more than a brief failure. */
+const BLIND_MS = 3_000;
 
 interface Parts {
   phase: "starting" | "running" | "draining";
-  keys: KeyRing;
+  changes: Pick<Changes, "blindMs">;
   ledger: LedgerWriter;
   heartbeat: InstanceHeartbeat;
   /** Absent where limits are not shared. */
@@ -20,13 +20,13 @@ interface Parts {
  * The health of the gateway, from what its parts have observed. Nothing is queried, so a dependency that hangs does not delay
  * it (H29). Calls need the storage only for their receipts, which wait in memory while it is unavailable.
  */
-export function gatewayCondition({ phase, keys, ledger, heartbeat, leases }: Parts): GatewayCondition {
+export function gatewayCondition({ phase, changes, ledger, heartbeat, leases }: Parts): GatewayCondition {
   const reasons: string[] = [];
   if (ledger.trouble !== undefined) reasons.push(ledger.trouble);
   if (heartbeat.trouble !== undefined) reasons.push(heartbeat.trouble);
   if (leases?.trouble !== undefined) reasons.push(sharingTrouble(leases));
-  if (keys.blindMs > KEYS_BLIND_MS) {
-    const seconds = Math.round(keys.blindMs / 1000);
+  if (changes.blindMs > BLIND_MS) {
+    const seconds = Math.round(changes.blindMs / 1000);
     reasons.push(
       `API keys were last read ${seconds} s ago: keys revoked since then by other processes are still accepted`,
     );
@@ -49,7 +49,7 @@ interface DetailedParts extends Omit<Parts, "phase"> {
 
 /** The state of each part, for operators. It is informational, and nothing is queried. */
 export function partConditions({
-  keys,
+  changes,
   ledger,
   heartbeat,
   leases,
@@ -72,9 +72,9 @@ export function partConditions({
     },
     {
       part: "keys",
-      ok: keys.blindMs <= KEYS_BLIND_MS,
+      ok: changes.blindMs <= BLIND_MS,
       detail: "read from the database",
-      age_ms: Math.round(keys.blindMs),
+      age_ms: Math.round(changes.blindMs),
     },
     {
       part: "limits",

@@ -60,6 +60,8 @@ export class InstanceHeartbeat {
     shares: string;
     /** The identity of its file store. */
     files: string;
+    /** The process that ends the gateway if it is stopped; default: this one. */
+    main?: number | undefined;
   }) {
     this.#storage = options.storage;
     this.#log = options.log;
@@ -68,8 +70,8 @@ export class InstanceHeartbeat {
     this.#everyMs = options.everyMs;
     this.#writtenAtMs = clock.nowMs();
     const startedAtMs = Math.round(clock.wallMs());
-    const { id, shares, files } = options;
-    this.#self = { id, place: placeOf(process.pid), process: processName(), startedAtMs, shares, files };
+    const { id, shares, files, main } = options;
+    this.#self = { id, place: placeOf(process.pid, main), process: processName(), startedAtMs, shares, files };
   }
 
   /** Why the last write to the storage failed; undefined if it succeeded. */

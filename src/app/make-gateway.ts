@@ -39,6 +39,7 @@ import { RunningCalls } from "../relay/running-calls.ts";
 import { Conversations } from "../routing/conversations.ts";
 import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
+import { Changes, type Siblings } from "../storage/changes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { CallMetrics } from "../telemetry/call-metrics.ts";
 import { spentAt } from "./spending/spent-at.ts";
@@ -68,6 +69,8 @@ interface GatewaySurroundings
   journal?: Journal | undefined;
   /** Absent: limits are not shared with other processes. */
   leases?: Leases | undefined;
+  /** The other processes of this gateway on this machine; absent: there are none. */
+  siblings?: Siblings | undefined;
   /** Also counts receipts for the metrics. */
   alsoCount?: ((receipt: Receipt) => void) | undefined;
   /** Sends to the issuers of clients' tokens. */
@@ -78,7 +81,7 @@ interface GatewaySurroundings
 
 /** Everything that calls need, built from a configuration. It starts no background work. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
-  const { storage, fileStore, journal, leases, alsoCount, answerKey, fetchIssuer, ...given } = surroundings;
+  const { storage, fileStore, journal, leases, siblings, alsoCount, answerKey, fetchIssuer, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
   const events = new EventHub();
   const verifier = new IssuerTokens({
@@ -95,8 +98,11 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     partLimits: config.partLimits,
     clock,
     random,
-    onProblem: (error) => log.error({ err: error }, "failed to read API keys"),
+    onProblem: (error) => log.error({ err: error }, "failed to read an API key"),
   });
+  const changes = new Changes({ storage, clock, siblings, onTrouble: (name, err) => logTrouble(log, name, err) });
+  changes.follow({ name: "API keys", read: (stamp) => keys.read(stamp), tend: () => keys.tend() });
+  keys.lookUp = () => changes.lookUp();
   const content = new ObjectContent({ storage, store: fileStore, random });
   const objects = new Objects({ storage, content, clock });
   const uploading = { storage, clock, random, content, objects, limits: config.objects };
@@ -167,6 +173,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   return {
     ...given,
     keys,
+    changes,
     admissions,
     sharedLimits,
     intents: config.ledger.intents,
@@ -253,6 +260,15 @@ function tellHealth(events: EventHub, { target, ofCredential, openMs }: HealthCh
     state: openMs === undefined ? "closed" : "open",
     openMs,
   });
+}
+
+function logTrouble(log: Log, name: string, err: unknown): void {
+  if (err === undefined) log.info(`${name}: changes can be read again`);
+  else
+    log.error(
+      { err },
+      `${name}: changes cannot be read; what is in memory stays in force, and revocations by other processes are not seen`,
+    );
 }
 
 /** One line when a breaker opens, and one when the provider is available again: operators look for both. */

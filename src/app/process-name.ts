@@ -22,12 +22,33 @@ export function hasEnded(name: string): boolean {
   const [, ids, pid, run] = /^(.+) (\d+) (\S+)$/.exec(name) ?? [];
   if (ids === undefined || ids !== namespaceOfIds()) return false;
   if (Number(pid) === process.pid) return run !== RUN;
+  return isGone(Number(pid));
+}
+
+/** Whether there is certainly no process with this id here, or one that has ended and whose parent has not noticed. */
+export function isGone(pid: number): boolean {
   try {
-    process.kill(Number(pid), 0);
-    return false;
+    process.kill(pid, 0);
+    return isZombie(pid);
   } catch (thrown) {
     return thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH";
   }
+}
+
+/** In a container, the first process may take seconds to notice that one that it has inherited has ended. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a process of this name runs here, as far as that can be known. */
+export function runsHere(name: string): boolean {
+  const ids = namespaceOfIds();
+  return ids !== undefined && name.startsWith(`${ids} `) && !hasEnded(name);
 }
 
 function namespaceOfIds(): string | undefined {

@@ -11,6 +11,7 @@ import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/settle/timings.ts";
 import { listen } from "../server/listener.ts";
 import { routesOf } from "../server/routes.ts";
+import type { Siblings } from "../storage/changes.ts";
 import { connectionsOf, openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
@@ -47,8 +48,12 @@ interface AppOptions extends ConfigSource {
   sharesPorts?: boolean;
   /** The simulator of the first process. */
   simulator?: SimulatorAccess | undefined;
+  /** The process that ends the gateway if it is stopped; default: this one. */
+  mainProcess?: number;
   /** How many processes of this machine use the storage. */
   processes?: number;
+  /** The other workers. */
+  siblings?: Siblings | undefined;
   /** Shares events with the other workers. */
   events?: EventsOfWorkers;
   /** For a worker: how far the clock of the first process is ahead of the machine's. */
@@ -141,7 +146,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const sharing = options.sharing ?? limitSharing(config, sources, timings.limitLeaseMs);
   const [id, shares] = [instanceId(sources), sharing?.name ?? ""];
   const files = await fileStore.identity();
-  const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs: timings.heartbeatMs, shares, files });
+  const [everyMs, main] = [timings.heartbeatMs, options.mainProcess];
+  const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs, shares, files, main });
   const joined = await heartbeat.join();
   parts.add("instance", () => heartbeat.stop());
 
@@ -157,6 +163,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   // The ledger is closed by then, so the unspent rest is known and can be returned.
   parts.add("leases", leases && (() => leases.stop()));
   await startLeases(leases);
+  // Before it listens: others may have changed something since it was read.
+  await gateway.changes.join();
 
   const server = listen({ ...config.server, sharesPorts, context, routes: routesOf(registry.dialects) });
   parts.add("client port", () => server.close());
@@ -187,7 +195,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const firstStart = await makeFirstKeys(storage, config, sources);
   state.adminHash = await adminHashOf(storage, config);
   const consoleLink = await made.access.createLink();
-  await gateway.keys.refresh();
+  await gateway.changes.spread();
   heartbeat.start();
   telemetry?.exporter.start();
   for (const [name, start] of backgroundWork(made, options.timings?.heartbeatMs)) parts.add(name, start());

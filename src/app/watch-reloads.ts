@@ -19,6 +19,7 @@ export function watchReloads(
 ): ConfigWatch {
   const { clock, log, timings } = gateway;
   const fresh = new FreshSecrets(source, log);
+  let isAsked = false;
   const watch = watchConfig(
     () => readConfig({ ...source, ...fresh.known, catalogue: state.catalogue }),
     (changed) => {
@@ -31,6 +32,8 @@ export function watchReloads(
       oidc.reconfigure(changed.admin.oidc);
       history.reloaded(changed);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+      // Before anyone is shown it, unless another process asked for it.
+      if (!isAsked) gateway.changes.spreadConfiguration();
       logWarnings(changed, log);
       for (const field of restartFields(started, changed))
         log.warn(`${field} changed, but takes effect only after a restart`);
@@ -41,6 +44,11 @@ export function watchReloads(
     },
     { clock, settleMs: timings.configSettleMs, prepare: () => fresh.refresh() },
   );
+  gateway.changes.onConfiguration = () => {
+    isAsked = true;
+    watch.applyChanged();
+    isAsked = false;
+  };
   const stop = clock.every(
     SECRETS_MS,
     () => {

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
+import { runsHere } from "../app/process-name.ts";
 import { readConfigInForce } from "../app/read-config-in-force.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
+import { awaitProcesses } from "../instances/await-processes.ts";
 import { openCurrent } from "../storage/open.ts";
 import { sqlitePath } from "../storage/redact-storage-url.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -32,12 +34,28 @@ export async function withStorage<T>(
   if (!mayCreate) requireFile(config);
   const storage = await openCurrent(config.storage, system.clock, { mayCreate });
   try {
-    return await work(storage, config);
+    const before = await storage.changeStamp();
+    const result = await work(storage, config);
+    const after = await storage.changeStamp();
+    if (after.keys !== before.keys || after.catalogue !== before.catalogue) await spread(storage);
+    return result;
   } catch (thrown) {
     throw storageFailure(thrown, config.storage);
   } finally {
     await storage.close();
   }
+}
+
+/** What was written holds in every process of this machine before the command says so (choices 9). */
+async function spread(storage: Storage): Promise<void> {
+  const tell = (text: string) => (places: readonly string[]) => console.error(`${places.join(", ")}: ${text}`);
+  await awaitProcesses({
+    storage,
+    clock: system.clock,
+    isHere: runsHere,
+    onSlow: tell("has not confirmed the change yet; waiting for it"),
+    onSilent: tell("does not respond, and may not have applied the change"),
+  });
 }
 
 /** Throws if the storage is a SQLite file that does not exist. */

@@ -78,6 +78,18 @@ const SETTLE_MS = 2_000;
 /** Longer than a change takes to be noticed. */
 const awhile = () => clock.pass(3 * SETTLE_MS);
 
+test("choices 9: a changed file is applied at once if another process has seen that it is whole", () => {
+  writeFileSync(file, "server: { port: 1001 }\n");
+  const watching = start();
+  watching.applyChanged();
+  expect(changes).toEqual([]);
+  writeFileSync(file, "server: { port: 100002 }\n");
+  watching.applyChanged();
+  writeFileSync(file, "server: { port: 1002 }\n\n");
+  watching.applyChanged();
+  expect([problems.length, changes.map(({ server }) => server.port)]).toEqual([1, [1002]]);
+});
+
 test("H25: a change is applied whole, a bad file keeps the old one, a repaired file is applied", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
   start();

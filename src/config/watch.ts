@@ -6,6 +6,8 @@ import { ConfigError } from "./config-error.ts";
 export interface ConfigWatch {
   /** Reloads the configuration now, changed or not, and applies it even if sections are lost: an operator asked for it. */
   reload(): void;
+  /** Applies a changed file now: another process has seen that it is whole. */
+  applyChanged(): void;
   /** Reads it again and applies it, like a changed file: something that it refers to has changed. */
   recheck(): void;
   close(): void;
@@ -98,6 +100,9 @@ export function watchConfig(
   return {
     reload: () => prepared(() => attempt(onChange, true)),
     recheck: () => attempt(onChange, false),
+    applyChanged: () => {
+      if (state() !== loaded) attempt(onChange, false);
+    },
     close,
   };
 }

@@ -53,16 +53,18 @@ interface QuestionsOptions {
   hasEnded: (process: string) => boolean;
   /** The processes that the last heartbeat saw, for when the storage is unavailable. */
   seen: () => readonly AskedInstance[];
+  /** Called when a question is stored: those who can be told need not wait for their next poll. */
+  onAsked?: () => unknown;
   onProblem: (error: unknown) => void;
 }
 
-/** How long answers are awaited. A process that is well sees a question within half a second. */
+/** How long answers are awaited. A process that is well sees a question within a quarter of a second. */
 const WAIT_MS = 1_500;
 const FIRST_LOOK_MS = 100;
 const LOOK_MS = 100;
 
 /**
- * Asks all processes that use the same storage. A question is a row. Each process sees it with the poll for changed keys, and writes
+ * Asks all processes that use the same storage. A question is a row. Each process sees it with the poll for changes, and writes
  * one answer. A process that has the storage to itself answers from memory and writes nothing (decision 0129).
  */
 export class Questions {
@@ -143,6 +145,7 @@ export class Questions {
       void written.then((late) => this.#remove(late)).catch(() => {});
       throw thrown;
     });
+    this.#options.onAsked?.();
     try {
       const missing = new Set(others.map(({ id }) => id));
       for (let waitMs = FIRST_LOOK_MS; missing.size > 0 && clock.nowMs() < untilMs; waitMs = LOOK_MS) {

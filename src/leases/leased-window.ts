@@ -75,6 +75,8 @@ export class LeasedWindow {
   #held = 0;
   /** What no instance used of it when the source last answered. */
   #left = Number.POSITIVE_INFINITY;
+  /** What this process had used of it then. */
+  #usedThen = 0;
   /** No other instance holds anything unspent. True from an answer until the next message. */
   #holdsAll = false;
   #isReported = false;
@@ -141,6 +143,7 @@ export class LeasedWindow {
     else if (!this.isPassing) this.#joinsUntilMs = nowMs + JOIN_MS;
     this.#limit = limit;
     this.#left = Number.POSITIVE_INFINITY;
+    this.#usedThen = 0;
     this.#holdsAll = false;
     this.#inVain.untilMs = Number.NEGATIVE_INFINITY;
     this.#state.touch(this, true);
@@ -168,6 +171,15 @@ export class LeasedWindow {
     if (nowMs < this.#state.validUntilMs) return this.#held;
     this.#state.part(nowMs);
     return this.#withoutSource(nowMs);
+  }
+
+  /** How much of the limit no process has used, as far as is known here. */
+  leftAt(nowMs: number): number {
+    const inUse = this.#inUse(nowMs);
+    const own = this.heldAt(nowMs) - inUse;
+    if (nowMs >= this.#state.validUntilMs) return own;
+    const left = this.#left === Number.POSITIVE_INFINITY ? this.#limit - this.#spentByOthers() : this.#left;
+    return Math.max(own, left - (inUse - this.#usedThen));
   }
 
   /** The most that may be in use while the source is unavailable for longer than a lease lasts. */
@@ -308,6 +320,7 @@ export class LeasedWindow {
   granted(held: number, left: number, holdsAll: boolean, nowMs: number): void {
     this.#left = left;
     const claimed = this.#claimed;
+    this.#usedThen = claimed.used;
     this.#held = this.#limit < claimed.limit ? scale(held, claimed.limit, this.#limit) : held;
     this.#holdsAll = holdsAll && this.#limit === claimed.limit;
     this.#fallback = undefined;

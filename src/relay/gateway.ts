@@ -31,6 +31,7 @@ import type { Conversations } from "../routing/conversations.ts";
 import type { Health } from "../routing/health/health.ts";
 import type { Slots } from "../routing/slots.ts";
 import type { Targets } from "../routing/targets.ts";
+import type { Changes } from "../storage/changes.ts";
 import type { CallMetrics } from "../telemetry/call-metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { Connect } from "../wire/connect.ts";
@@ -77,6 +78,8 @@ export interface Gateway extends Sources {
   readonly instance: string;
   snapshot: Snapshot;
   readonly keys: KeyRing;
+  /** Keeps what this process holds in memory up to date with the storage. */
+  readonly changes: Changes;
   readonly admissions: Admissions;
   /** Set if limits are shared with other processes. */
   readonly sharedLimits: SharedLimits | undefined;

@@ -191,7 +191,7 @@ export function storageContract(databases: TestDatabases): void {
           }),
         ),
       );
-      expect(await storage.changeStamp()).toEqual({ keys: "40", questions: 0 });
+      expect(await storage.changeStamp()).toEqual({ keys: 40, catalogue: 0, questions: 0 });
       expect(await selectProjects(storage)).toHaveLength(20);
     });
 

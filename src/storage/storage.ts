@@ -4,9 +4,10 @@ export type Parameter = string | number | null | Uint8Array;
 /** One row as returned by the engine; `columns.ts` reads its values the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** How often the keys have changed, and how many questions processes have asked each other. */
+/** How often the keys and the catalogue have changed, and how many questions processes have asked each other. */
 export interface ChangeStamp {
-  keys: string;
+  keys: number;
+  catalogue: number;
   questions: number;
 }
 
@@ -47,7 +48,7 @@ export interface Storage extends Queries {
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
   /** Runs one statement for each row of parameters, and then the follow-up: all of it is kept, or none. */
   runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void>;
-  /** Changes whenever any process creates or revokes a key, or asks the others; cheap enough to read twice a second. */
+  /** Changes whenever any process changes a key, a limit or a price, or asks the others; cheap enough to read five times a second. */
   changeStamp(): Promise<ChangeStamp>;
   close(): Promise<void>;
 }

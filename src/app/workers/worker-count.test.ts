@@ -8,7 +8,7 @@ import { type Machine, workerCount } from "./worker-count.ts";
 
 const PROVIDER = "providers: { openai: { kind: openai, api_key: key } }\n";
 const GIGABYTE = 1024 ** 3;
-const MACHINE: Machine = { platform: "linux", processors: 2, memoryBytes: 24 * GIGABYTE };
+const MACHINE: Machine = { platform: "linux", processors: 4, memoryBytes: 24 * GIGABYTE };
 
 function countOf(
   text: string,
@@ -19,21 +19,23 @@ function countOf(
   return workerCount(config, configuredProviders(config, environment), { ...MACHINE, ...machine });
 }
 
-describe("decision 0135: how many processes serve calls", () => {
+describe("decisions 0135, 0141: how many processes serve calls", () => {
   test("one for each processor when a provider is configured, with SQLite and with PostgreSQL", () => {
-    expect(countOf(PROVIDER)).toEqual({ count: 2, reason: "one for each processor" });
+    expect(countOf(PROVIDER, { processors: 3 })).toEqual({ count: 3, reason: "one for each processor" });
+    expect(countOf(PROVIDER)).toEqual({ count: 4, reason: "one for each processor" });
     const storage = "storage: postgres://trivium:secret@127.0.0.1/trivium\n";
     expect(countOf(PROVIDER + storage, { processors: 8 })).toEqual({ count: 8, reason: "one for each processor" });
   });
 
   test("a provider of the environment counts", () => {
-    expect(countOf("{}", {}, { environment: { OPENAI_API_KEY: "key" } }).count).toBe(2);
+    expect(countOf("{}", {}, { environment: { OPENAI_API_KEY: "key" } }).count).toBe(4);
   });
 
-  test("one without a provider, with one processor, in memory, or on a system that does not distribute connections", () => {
+  test("one without a provider, with one or two processors, in memory, or on a system that does not distribute connections", () => {
     const one = (reason: string) => ({ count: 1, reason });
     expect(countOf("{}")).toEqual(one("no provider is configured besides the simulator"));
     expect(countOf(PROVIDER, { processors: 1 })).toEqual(one("one processor"));
+    expect(countOf(PROVIDER, { processors: 2 })).toEqual(one("one process is faster up to two processors"));
     expect(countOf(`${PROVIDER}storage: "sqlite::memory:"\n`)).toEqual(one("the database is in memory"));
     expect(countOf(PROVIDER, { platform: "darwin" })).toEqual(one("only Linux distributes connections"));
   });
@@ -72,7 +74,7 @@ describe("decision 0135: how many processes serve calls", () => {
     const asConfigured = (count: number) => ({ count, reason: "as configured" });
     expect(countOf("server: { workers: 5 }\n")).toEqual(asConfigured(5));
     expect(countOf("server: { workers: 5 }\n", {}, { workers: 1 })).toEqual(asConfigured(1));
-    expect(countOf(`${PROVIDER}server: { workers: 1 }\n`, {}, { workers: "auto" }).count).toBe(2);
+    expect(countOf(`${PROVIDER}server: { workers: 1 }\n`, {}, { workers: "auto" }).count).toBe(4);
     expect(countOf(`${PROVIDER}server: { workers: "\${COUNT}" }\n`, {}, { environment: { COUNT: "3" } }).count).toBe(3);
     expect(() => countOf("server: { workers: 0 }\n")).toThrow(
       "server.workers must be auto, or a whole number from 1 to 256",

@@ -21,6 +21,8 @@ const MEGABYTE = 1024 * 1024;
 const WORKER_BYTES = 128 * MEGABYTE;
 /** Only one process writes to SQLite at a time: a worker under load commits 200 times a second, for half a millisecond each. */
 const MOST_ON_SQLITE = 4;
+/** Up to here one process is faster and smaller: each call costs less, and nothing is shared between processes (decision 0141). */
+const ONE_UP_TO = 2;
 /** Each has connections of its own to PostgreSQL, which accepts a hundred by default. */
 const MOST = 16;
 
@@ -32,8 +34,8 @@ export const thisMachine = (): Machine => ({
 });
 
 /**
- * How many processes serve calls. `auto` is one for each processor, unless the gateway would do something else than one process: more
- * calls at a provider than `max_concurrent`, or more memory than there is (decision 0135).
+ * How many processes serve calls. `auto` is one up to and including two processors, and one for each of more, unless the gateway would do
+ * something else than one process: more calls at a provider than `max_concurrent`, or more memory than there is (decisions 0135, 0141).
  */
 export function workerCount(config: Config, providers: readonly ProviderSettings[], machine: Machine): WorkerCount {
   const { workers } = config.server;
@@ -42,11 +44,14 @@ export function workerCount(config: Config, providers: readonly ProviderSettings
   if (obstacle !== undefined) return { count: 1, reason: obstacle };
 
   const { processors, memoryBytes } = machine;
+  if (processors <= ONE_UP_TO) {
+    return { count: 1, reason: processors === 1 ? "one processor" : "one process is faster up to two processors" };
+  }
   const each = config.server.memoryBytes + WORKER_BYTES;
   const fitting = Math.max(1, Math.floor(memoryBytes / each));
   const most = config.storage.startsWith("sqlite:") ? MOST_ON_SQLITE : MOST;
   const count = Math.min(processors, fitting, most);
-  if (count === processors) return { count, reason: count === 1 ? "one processor" : "one for each processor" };
+  if (count === processors) return { count, reason: "one for each processor" };
   if (count === most) return { count, reason: `${processors} processors; set server.workers for more` };
   const megabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE)} MB`;
   const memory = `${megabytes(memoryBytes)} of memory, and each may need ${megabytes(each)}`;

@@ -1,4 +1,5 @@
 import type { Sync, SyncAnswer } from "../../leases/lease-source.ts";
+import type { ChangedPlace } from "../../storage/changes.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { WorkerMetrics } from "../metrics/merge-workers.ts";
 import type { StartedApp } from "../start-app.ts";
@@ -7,6 +8,12 @@ import type { StartedApp } from "../start-app.ts";
 export type FromWorker =
   | { kind: "ready"; app: StartedApp }
   | { kind: "sync"; sync: Sync }
+  /** Others wait for it from now on. */
+  | { kind: "joined" }
+  /** It has written something: all others must catch up. */
+  | { kind: "changed"; number: number; place: ChangedPlace }
+  /** It has caught up, or cannot read the storage. */
+  | { kind: "caught-up"; number: number; hasCaughtUp: boolean }
   /** A scrape arrived: collect the metrics of all workers. */
   | { kind: "metrics-wanted"; number: number }
   | { kind: "metrics"; number: number; families: readonly Family[] }
@@ -23,6 +30,10 @@ export type ToWorker =
       number: number;
       answer: SyncAnswer;
     }
+  | { kind: "others-wait" }
+  | { kind: "catch-up"; number: number; place: ChangedPlace }
+  /** All others have caught up, but for those that cannot read the storage. */
+  | { kind: "all-caught-up"; number: number; failed: readonly string[] }
   | { kind: "metrics-wanted"; number: number }
   /** Of all workers that responded in time. */
   | { kind: "all-metrics"; number: number; workers: readonly WorkerMetrics[] }
@@ -38,6 +49,8 @@ export type ToWorker =
 
 /** Marks a process as a worker, and names its gateway. */
 export const WORKER_VARIABLE = "TRIVIUM_WORKER_OF";
+/** The process id of the first process. */
+export const PARENT_VARIABLE = "TRIVIUM_WORKER_PARENT";
 /** How many workers there are. */
 export const COUNT_VARIABLE = "TRIVIUM_WORKERS";
 /** The URL of the simulator, which runs in the first process, and its key. */

@@ -1,4 +1,5 @@
 import type { LeaseSource, Sync, SyncAnswer } from "../../leases/lease-source.ts";
+import type { ChangedPlace, Siblings } from "../../storage/changes.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LimitSharing } from "../limit-sharing.ts";
 import type { MetricsOfWorkers, WorkerMetrics } from "../metrics/merge-workers.ts";
@@ -6,10 +7,12 @@ import type { SimulatorAccess } from "../snapshot.ts";
 import type { StartedApp } from "../start-app.ts";
 import type { EventsOfWorkers } from "./events-of-workers.ts";
 import { ParentEvents } from "./parent-events.ts";
+import { endWithParent } from "./parent-watch.ts";
 import {
   AHEAD_VARIABLE,
   COUNT_VARIABLE,
   type FromWorker,
+  PARENT_VARIABLE,
   SIMULATOR_VARIABLES,
   type ToWorker,
   WORKER_VARIABLE,
@@ -17,9 +20,12 @@ import {
 
 /** A worker's connection to the first process, which started it. */
 export interface WorkerProcess {
+  /** The id of that process. */
+  readonly parent: number;
   readonly sharing: LimitSharing;
   readonly metrics: MetricsOfWorkers;
   readonly events: EventsOfWorkers;
+  readonly siblings: Siblings;
   /** How many workers there are. */
   readonly processes: number;
   /** That process runs it, so that all workers have the same. */
@@ -39,6 +45,8 @@ export interface WorkerProcess {
 export function workerProcess(environment: Readonly<Record<string, string | undefined>>): WorkerProcess | undefined {
   const gateway = environment[WORKER_VARIABLE];
   if (gateway === undefined || process.send === undefined) return undefined;
+  const parent = Number(environment[PARENT_VARIABLE] ?? process.ppid);
+  endWithParent(parent);
   const tell = (message: FromWorker) => {
     if (process.connected) process.send?.(message);
   };
@@ -47,9 +55,11 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
   process.once("disconnect", orphaned.resolve);
   const { url, key } = { url: environment[SIMULATOR_VARIABLES.url], key: environment[SIMULATOR_VARIABLES.key] };
   return {
+    parent,
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     metrics: new ParentMetrics(tell),
     events: new ParentEvents(tell),
+    siblings: new ParentSiblings(tell),
     processes: Number(environment[COUNT_VARIABLE] ?? 1),
     simulator: url === undefined || key === undefined ? undefined : { url, key },
     firstAheadMs: readAhead(environment[AHEAD_VARIABLE]),
@@ -98,6 +108,51 @@ class ParentSource implements LeaseSource {
 
   async close(): Promise<void> {
     this.#waiting = undefined;
+  }
+}
+
+/** The other workers, through the process that has started them. */
+class ParentSiblings implements Siblings {
+  readonly #tell: (message: FromWorker) => void;
+  readonly #waiting = new Map<number, (failed: readonly string[]) => void>();
+  readonly #joined = Promise.withResolvers<void>();
+  #number = 0;
+  #catchUp: (place: ChangedPlace) => Promise<void> = async () => {};
+
+  constructor(tell: (message: FromWorker) => void) {
+    this.#tell = tell;
+    process.on("message", (message: ToWorker) => {
+      if (message.kind === "others-wait") this.#joined.resolve();
+      else if (message.kind === "catch-up") void this.#answer(message.number, message.place);
+      else if (message.kind === "all-caught-up") {
+        this.#waiting.get(message.number)?.(message.failed);
+        this.#waiting.delete(message.number);
+      }
+    });
+  }
+
+  async join(catchUp: (place: ChangedPlace) => Promise<void>): Promise<void> {
+    this.#catchUp = catchUp;
+    this.#tell({ kind: "joined" });
+    await this.#joined.promise;
+  }
+
+  async catchUp(place: ChangedPlace): Promise<readonly string[]> {
+    // This process ends with the first one, in a moment.
+    if (!process.connected) return [];
+    const number = ++this.#number;
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+    this.#waiting.set(number, resolve);
+    this.#tell({ kind: "changed", number, place });
+    return await promise;
+  }
+
+  async #answer(number: number, place: ChangedPlace): Promise<void> {
+    const hasCaughtUp = await this.#catchUp(place).then(
+      () => true,
+      () => false,
+    );
+    this.#tell({ kind: "caught-up", number, hasCaughtUp });
   }
 }
 

@@ -6,10 +6,12 @@ import { aheadOfWall } from "../agreed-clock.ts";
 import { WorkerCollector } from "../metrics/collect-workers.ts";
 import type { SimulatorAccess } from "../snapshot.ts";
 import type { StartedApp } from "../start-app.ts";
+import { CatchUps, type Member } from "./catch-ups.ts";
 import {
   AHEAD_VARIABLE,
   COUNT_VARIABLE,
   type FromWorker,
+  PARENT_VARIABLE,
   SIMULATOR_VARIABLES,
   type ToWorker,
   WORKER_VARIABLE,
@@ -27,7 +29,7 @@ interface WorkersOptions {
   simulator: SimulatorAccess | undefined;
 }
 
-interface Worker {
+interface Worker extends Member {
   readonly process: Bun.Subprocess;
   readonly startedMs: number;
   /** Its number, from 1; its replacement has the same. */
@@ -59,6 +61,7 @@ export class Workers {
   readonly #workers = new Set<Worker>();
   readonly #pauses = new Set<Cancel>();
   readonly #collector: WorkerCollector;
+  readonly #catchUps: CatchUps;
   #pauseMs = FIRST_PAUSE_MS;
   #stopping = false;
   /** The first worker accepts calls. */
@@ -76,6 +79,13 @@ export class Workers {
     this.#table = new LeaseTable({ leaseMs, nowMs: sources.clock.nowMs, epoch: sources.random.id, onWanted });
     this.#name = sources.random.id();
     this.#collector = new WorkerCollector(sources.clock);
+    const { log } = options;
+    this.#catchUps = new CatchUps({
+      clock: sources.clock,
+      onSlow: (name) =>
+        log.warn(`${name} has not confirmed a change yet; the change is answered when it has, or has ended`),
+      onSilent: (name) => log.error(`${name} does not respond and is ended`),
+    });
   }
 
   /** Resolves with the exit code when all workers have ended. */
@@ -122,6 +132,7 @@ export class Workers {
       env: {
         ...environment,
         [WORKER_VARIABLE]: this.#name,
+        [PARENT_VARIABLE]: String(process.pid),
         [AHEAD_VARIABLE]: String(aheadOfWall(sources.clock)),
         [COUNT_VARIABLE]: String(count),
         ...(simulator && { [SIMULATOR_VARIABLES.url]: simulator.url, [SIMULATOR_VARIABLES.key]: simulator.key }),
@@ -135,6 +146,9 @@ export class Workers {
       ipc: (message: FromWorker) => this.#hear(worker, message),
     });
     const worker: Worker = {
+      name: `worker process ${child.pid}`,
+      ask: (number, place) => this.#tell(worker, { kind: "catch-up", number, place }),
+      end: () => child.kill("SIGKILL"),
       process: child,
       startedMs: sources.clock.nowMs(),
       place: this.#freePlace(),
@@ -154,7 +168,12 @@ export class Workers {
     else if (message.kind === "events-wanted") {
       worker.wantsEvents = message.areWanted;
       this.#askForEvents();
-    } else if (message.kind === "metrics-wanted") void this.#collectFor(worker, message.number);
+    } else if (message.kind === "joined") {
+      this.#catchUps.join(worker);
+      this.#tell(worker, { kind: "others-wait" });
+    } else if (message.kind === "changed") void this.#spread(worker, message);
+    else if (message.kind === "caught-up") this.#catchUps.answered(worker, message.number, message.hasCaughtUp);
+    else if (message.kind === "metrics-wanted") void this.#collectFor(worker, message.number);
     else this.#collector.answered(message.number, String(worker.place), message.families);
   }
 
@@ -171,6 +190,11 @@ export class Workers {
       for (const one of asked) this.#tell(one, { kind: "metrics-wanted", number: own });
     });
     this.#tell(worker, { kind: "all-metrics", number, workers });
+  }
+
+  async #spread(worker: Worker, { number, place }: Extract<FromWorker, { kind: "changed" }>): Promise<void> {
+    const failed = await this.#catchUps.run(worker, place);
+    this.#tell(worker, { kind: "all-caught-up", number, failed });
   }
 
   #tell({ process }: Worker, message: ToWorker): void {
@@ -206,6 +230,7 @@ export class Workers {
 
   #onExit(worker: Worker, code: number): void {
     this.#workers.delete(worker);
+    this.#catchUps.leave(worker);
     this.#askForEvents();
     // Its calls are over: what it held of concurrent calls is free, and the ledger says what it has spent.
     if (worker.instance !== undefined) this.#table.markDead(worker.instance);

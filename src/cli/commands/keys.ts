@@ -1,7 +1,5 @@
-import { configuredKeys } from "../../access/configured-keys.ts";
-import { KEY_WATCH_MS } from "../../access/key-ring.ts";
 import { readKeyRouting } from "../../access/key-routing.ts";
-import { type KeyView, keyView } from "../../access/key-view.ts";
+import { configuredKeys, type KeyView, keyView } from "../../access/key-view.ts";
 import {
   createKey,
   DEFAULT_OVERLAP_SECONDS,
@@ -45,9 +43,6 @@ import { PART_FLAGS, readPartFlags } from "../part-flags.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
-
-/** Running gateways poll for changes; a key that is used the moment it is shown must not be refused. */
-const KNOWN_WITHIN_MS = KEY_WATCH_MS + 100;
 
 type Created = Awaited<ReturnType<typeof createKey>>;
 
@@ -113,11 +108,9 @@ const create = defineVerb({
         (await client.change("POST", "/api/keys", adminFields({ ...request, partLimits: parts }))) as Created,
       async () => {
         const asked = { ...request, ...withoutAbsent({ partLimits }) };
-        const made = await withStorage(values.config, (storage) => createKey(storage, asked, system, COMMAND_LINE), {
+        return withStorage(values.config, (storage) => createKey(storage, asked, system, COMMAND_LINE), {
           mayCreate: true,
         });
-        await Bun.sleep(KNOWN_WITHIN_MS);
-        return made;
       },
     );
     if (values.json) printJson(created);

@@ -94,8 +94,18 @@ const loadApp = () => import("../../app/start-app.ts");
 /** One of several processes. The first process decides on their number and prints the banner. */
 async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
   const sharing = config.redis === undefined ? worker.sharing : undefined;
-  const { metrics, events, processes, simulator, firstAheadMs } = worker;
-  const shared = { sharing, metrics, events, processes, simulator, firstAheadMs, sharesPorts: true };
+  const { parent, metrics, events, siblings, processes, simulator, firstAheadMs } = worker;
+  const shared = {
+    mainProcess: parent,
+    sharing,
+    metrics,
+    events,
+    siblings,
+    processes,
+    simulator,
+    firstAheadMs,
+    sharesPorts: true,
+  };
   const { startApp } = await loadApp();
   const app = await startApp({ ...source, log, ...shared });
   worker.ready(app);
@@ -183,8 +193,11 @@ async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Prom
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app.reload());
-  // If the first process ends, even by SIGKILL, the workers end too.
-  worker?.onOrphaned(resolve);
+  // If the first process ends, even by SIGKILL, the workers end at once: nothing would share their limits or replace them.
+  worker?.onOrphaned(() => {
+    hurry.abort();
+    resolve();
+  });
   let stops = 0;
   worker?.onStop(() => (++stops === 1 ? resolve() : hurry.abort()));
   await stopped;

@@ -108,11 +108,13 @@ export const updateCatalogueRoute = adminRoute({
   body: UpdateBody,
   maxBodyBytes: MAX_BODY_BYTES,
   answers: [json(UpdateReportAnswer, "The differences, and whether they were applied.")],
-  handle: async ({ body, operator, connection }, _, { catalogue }) => {
+  handle: async ({ body, operator, connection }, { gateway }, { catalogue }) => {
     const { source, as_of: asOf, confirm = [], apply = false, digest } = body;
     const list = listOf(body);
     const request = { source, asOf, list, confirmed: new Set(confirm), apply, digest };
-    return { data: await catalogue.update(request, actorOf(operator, connection)) };
+    const report = await catalogue.update(request, actorOf(operator, connection));
+    if (report.applied !== null) await gateway.changes.spread();
+    return { data: report };
   },
 });
 
@@ -123,9 +125,10 @@ export const removeCatalogueUpdate = adminRoute({
   summary: "Remove an update. The values before it hold again.",
   roles: ["admin"],
   answers: [json(dataAnswer("RemovedCatalogueUpdate", Type.Object({ removed: Type.Integer() })), "Its number.")],
-  handle: async ({ parameters, operator, connection }, _, { catalogue }) => {
+  handle: async ({ parameters, operator, connection }, { gateway }, { catalogue }) => {
     const number = numberOf(parameters["number"]);
     await catalogue.remove(number, actorOf(operator, connection));
+    await gateway.changes.spread();
     return { data: { removed: number } };
   },
 });

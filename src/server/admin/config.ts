@@ -12,7 +12,10 @@ export const showConfig = adminRoute({
   summary: "Show the active configuration, without its secrets.",
   roles: ["admin", "viewer"],
   answers: [json(ConfigAnswer, "The active values and where they come from.")],
-  handle: (_call, _context, { config }) => ({ data: config.show() }),
+  handle: async (_call, { gateway }, { config }) => {
+    await gateway.changes.configured;
+    return { data: config.show() };
+  },
 });
 
 export const checkConfig = adminRoute({

@@ -1,5 +1,4 @@
-import { configuredKeys } from "../../access/configured-keys.ts";
-import { type KeyView, keyView } from "../../access/key-view.ts";
+import { configuredKeys, type KeyView, keyView } from "../../access/key-view.ts";
 import { listKeys } from "../../access/keys.ts";
 import type { Operator } from "../../access/people/operator.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";

@@ -82,7 +82,7 @@ export const createProjectRoute = adminRoute({
   answers: [{ ...json(ProjectAnswer, "The project."), status: 201 }],
   handle: async ({ body, operator, connection }, { storage, gateway }) => {
     const created = await createProject(storage, readProjectRequest(body), gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: projectView(created) };
   },
 });
@@ -94,13 +94,13 @@ export const updateProjectRoute = adminRoute({
   summary: "Change a project. Omitted fields stay, and null removes a limit.",
   roles: ["admin"],
   body: ProjectUpdateBody,
-  answers: [json(ProjectAnswer, "The changed project; running gateways apply it within a second.")],
+  answers: [json(ProjectAnswer, "The changed project. It holds here, and at other instances within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const update = readProjectUpdate(body);
     await refuseConfigured(parameters["id"] ?? "", { storage, gateway });
     const actor = actorOf(operator, connection);
     const changed = await updateProject(storage, parameters["id"] ?? "", update, gateway, actor);
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: projectView(changed) };
   },
 });
@@ -116,7 +116,7 @@ export const deleteProjectRoute = adminRoute({
     const actor = actorOf(operator, connection);
     await refuseConfigured(parameters["id"] ?? "", { storage, gateway });
     const deleted = await deleteProject(storage, parameters["id"] ?? "", gateway, actor);
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: projectView(deleted) };
   },
 });

@@ -21,7 +21,7 @@ const create: Handler = (routed, context) =>
     const body = await readSmallBody(routed.request, MAX_BYTES, maker, gateway);
     const request = readKeyRequest(body, maker.project);
     const { id, key } = await createKey(storage, { ...request, maker }, gateway, actorOf(maker, routed));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     const made = (await listKeys(storage, { madeBy: maker.keyId })).find((one) => one.id === id);
     if (made === undefined) throw noSuchChild(id);
     return Response.json({ data: { ...keyView(made), key } }, { status: 201 });
@@ -46,7 +46,7 @@ const revoke: Handler = (routed, context) =>
     const actor = actorOf(maker, routed);
     gateway.keys.revokeHere(id, actor);
     const revoked = await revokeKey(storage, id, gateway, actor);
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return Response.json({ data: keyView(revoked) });
   });
 

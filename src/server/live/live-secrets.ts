@@ -67,6 +67,8 @@ export async function openLiveSecret(
     const message = "This client secret is unknown or has expired. Create one with POST /v1/realtime/client_secrets.";
     throw new GatewayError("unauthenticated", message);
   }
+  // Another process may have made the key a moment ago.
+  await gateway.keys.recall(found.keyId);
   const principal = keyOfSecret(found.keyId, gateway);
   caller.shown = principal;
   checkCallerNetwork(principal, caller);

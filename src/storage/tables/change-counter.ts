@@ -2,15 +2,14 @@ import { number, text } from "../columns.ts";
 import type { ChangeStamp, Queries } from "../storage.ts";
 
 /**
- * Rows that every write to the keys and every question increment, in the same transaction. SQLite's `data_version` would work for
- * only one engine, and would also change with every receipt that another process writes.
+ * Rows that every write to the keys or the catalogue and every question increment, in the same transaction. SQLite's `data_version` would
+ * work for only one engine, and would also change with every receipt that another process writes.
  */
 export async function readChangeStamp(queries: Queries): Promise<ChangeStamp> {
-  const rows = await queries.query("SELECT name, value FROM change_counters WHERE name IN ('keys', 'questions')");
-  const stamp: ChangeStamp = { keys: "0", questions: 0 };
-  for (const row of rows) {
-    if (row["name"] === "keys") stamp.keys = text(row, "value");
-    else stamp.questions = number(row, "value");
+  const stamp: ChangeStamp = { keys: 0, catalogue: 0, questions: 0 };
+  for (const row of await queries.query("SELECT name, value FROM change_counters")) {
+    const name = text(row, "name");
+    if (name === "keys" || name === "catalogue" || name === "questions") stamp[name] = number(row, "value");
   }
   return stamp;
 }

@@ -1,4 +1,4 @@
-import { configuredKeys } from "../../../access/configured-keys.ts";
+import { configuredKeys } from "../../../access/key-view.ts";
 import type { Operator } from "../../../access/people/operator.ts";
 import { findProject } from "../../../access/projects.ts";
 import { GatewayError } from "../../../canon/error.ts";

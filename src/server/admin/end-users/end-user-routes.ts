@@ -70,12 +70,12 @@ export const limitEndUserRoute = adminRoute({
   summary: "Set limits for one end user of a key or project, in place of the defaults.",
   roles: ["admin"],
   body: EndUserLimitsBody,
-  answers: [json(EndUserAnswer, "The end user; running gateways apply its limits within a second.")],
+  answers: [json(EndUserAnswer, "The end user. Its limits hold here, and at other instances within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const id = checkEndUser(parameters["id"] ?? "", "id");
     const owner = await ownerOf(body, operator, { storage, gateway });
     await setEndUserLimits(storage, id, owner, body.limits, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: await shown(id, {}, operator, { storage, gateway }) };
   },
 });
@@ -93,7 +93,7 @@ export const resetEndUserRoute = adminRoute({
     const id = checkEndUser(parameters["id"] ?? "", "id");
     const owner = await ownerOf(query, operator, { storage, gateway });
     await setEndUserLimits(storage, id, owner, undefined, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: await shown(id, {}, operator, { storage, gateway }) };
   },
 });

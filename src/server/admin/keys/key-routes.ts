@@ -1,6 +1,5 @@
-import { configuredKeys } from "../../../access/configured-keys.ts";
 import { readKeyRequest, readKeyUpdate } from "../../../access/key-input.ts";
-import { keyView } from "../../../access/key-view.ts";
+import { configuredKeys, keyView } from "../../../access/key-view.ts";
 import { createKey, revokeKey, rotateKey, updateKey } from "../../../access/keys.ts";
 import type { Operator } from "../../../access/people/operator.ts";
 import { GatewayError } from "../../../canon/error.ts";
@@ -69,7 +68,7 @@ export const createKeyRoute = adminRoute({
     refuseCache(operator, body);
     const request = { ...readKeyRequest(body), project: projectOf(operator, body.project) ?? "default" };
     const created = await createKey(storage, request, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: created };
   },
 });
@@ -81,13 +80,13 @@ export const updateKeyRoute = adminRoute({
   summary: "Change an API key. Omitted fields stay, and null removes a limit or setting.",
   roles: ["admin", "project"],
   body: KeyUpdateBody,
-  answers: [json(KeyAnswer, "The changed key; running gateways apply it within a second.")],
+  answers: [json(KeyAnswer, "The changed key. It holds here, and at other instances within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
     refuseCache(operator, body);
     const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const changed = await updateKey(storage, id, readKeyUpdate(body), gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     return { data: keyView(changed) };
   },
 });
@@ -105,7 +104,7 @@ export const rotateKeyRoute = adminRoute({
     const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const rotation = { overlapSeconds: body.overlap_seconds };
     const rotated = await rotateKey(storage, id, rotation, gateway, actorOf(operator, connection));
-    await gateway.keys.refresh();
+    await gateway.changes.spread();
     const { previousUntilMs, ...created } = rotated;
     return { data: { ...created, previous_until: new Date(previousUntilMs).toISOString() } };
   },
@@ -128,7 +127,7 @@ export const revokeKeyRoute = adminRoute({
     const stopped = gateway.keys.revokeHere(id, actor);
     try {
       const revoked = await revokeKey(storage, id, gateway, actor);
-      await gateway.keys.refresh();
+      await gateway.changes.spread();
       return { data: keyView(revoked) };
     } catch (thrown) {
       if (!stopped || !isUnavailable(thrown)) throw thrown;

@@ -57,6 +57,7 @@ export const revokeSubjectRoute = adminRoute({
     tokens.revokeHere({ issuer, subject }, untilMs);
     try {
       const { id, sessions } = await revokeSubject(storage, { issuer, subject }, untilMs, gateway, actor);
+      await gateway.changes.spread();
       return { data: { id, issuer, subject, revoked_until: new Date(untilMs).toISOString(), sessions } };
     } catch (thrown) {
       if (!isUnavailable(thrown)) throw thrown;
