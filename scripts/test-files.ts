@@ -65,6 +65,7 @@ export const FULL_TESTS: Readonly<Record<string, string>> = {
   "conformance/without-simulator.test.ts": "starts several programs",
   "conformance/worker-metrics.test.ts": "several workers",
   "conformance/workers.test.ts": "several workers",
+  "conformance/written/": "several workers and instances",
   "scripts/drift/": "reads the declarations of every SDK",
   "simulation/": "long seeds",
   "src/access/parts/end-users-shared.test.ts": "many end users on several gateways",
