@@ -28,8 +28,7 @@ beforeAll(async () => {
     },
   });
   const { keys } = harness.gateway;
-  const authenticate = keys.authenticate.bind(keys);
-  keys.authenticate = (...given) => ({ ...authenticate(...given), discounts: new Discounts(discounts) });
+  keys.identify = (...given) => ({ ...keys.authenticate(...given), discounts: new Discounts(discounts) });
 });
 beforeEach(() => {
   const usage = plainUsage("chat", INPUT, OUTPUT);
