@@ -58,9 +58,11 @@ export async function answerInBackground(
   call.client.release();
   const running = gateway.calls.find(call.receiptId);
   if (running !== undefined) gateway.calls.replace(call.client, { ...running, client });
-  const { url, headers } = call.incoming.request;
-  const request = new Request(url, { headers, signal: controller.signal });
-  const work = answer({ ...call, client, incoming: { ...call.incoming, request } });
+  const { request: received, connection } = call.incoming;
+  const request = new Request(received.url, { headers: received.headers, signal: controller.signal });
+  const { address, session } = connection;
+  const incoming = { ...call.incoming, request, connection: { ...NO_CONNECTION, address, session } };
+  const work = answer({ ...call, client, incoming });
   const log = call.stream ? gateway.backgroundEvents.open(saver.call.project, id) : undefined;
   const made = log === undefined ? work : readStream(work, log, call, pending);
   const finished = finish(made, { id, pending }, { saver, stored }, gateway).then(lease.release);

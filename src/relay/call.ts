@@ -4,7 +4,6 @@ import type { JsonObject } from "../base/json.ts";
 import type { PreparedRequest } from "../batches/native-work.ts";
 import type { Billable } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Requirements } from "../canon/offer-traits.ts";
 import type { BatchPosition, Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
@@ -19,6 +18,7 @@ import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
 import type { AnswerKeeper } from "./cached/answer-keeper.ts";
+import type { Cause } from "./derived/derive.ts";
 import type { GuardRun } from "./guard/guard-run.ts";
 import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
@@ -97,12 +97,8 @@ export interface IncomingRequest {
   modelInPath?: string | undefined;
   /** How the name of the model is read. */
   naming: Naming;
-  /** A follow-up request for the same response. Its objects were already checked. */
-  isFollowUp?: boolean;
-  /** Traits that the call requires which this one is a part of. */
-  require?: Requirements | undefined;
-  /** The call of a guard: no guard looks at it. */
-  isOfGuard?: boolean;
+  /** Set if the gateway makes it for another call. */
+  cause?: Cause | undefined;
   /** A provider has done the work already: it is billed, and nothing can refuse it any more. */
   isDone?: boolean;
   /** Set if the gateway itself runs a line of a batch. */
@@ -227,7 +223,7 @@ export interface CallListener {
  * Whether the client is still connected, and what to stop if not (H13): one signal from socket to upstream. Adding a listener to
  * the signal costs more than reading it, so a short call only reads it.
  */
-export class ClientPresence implements Watched {
+export class ClientPresence implements Watched, CallListener {
   watchIndex = NOT_WATCHED;
   /** Its index in the list of running calls, set only by the list. NOT_RUNNING before and after. */
   runningIndex = NOT_RUNNING;
@@ -244,17 +240,24 @@ export class ClientPresence implements Watched {
   readonly #listeners: CallListener[] = [];
   #disconnection: PromiseWithResolvers<void> | undefined;
   readonly #watchdog: Pick<Watchdog, "watch" | "unwatch">;
+  readonly #cause: ClientPresence | undefined;
 
+  /** `cause`: that of the call which this one is made for. What ends either ends both. */
   constructor(
     { signal }: Pick<Request, "signal">,
     connection: ClientConnection,
     watchdog: Pick<Watchdog, "watch" | "unwatch">,
+    cause?: ClientPresence,
   ) {
     this.#connection = connection;
     this.#signal = signal;
     connection.trusted = true;
     this.#watchdog = watchdog;
+    this.#cause = cause;
     watchdog.watch(this);
+    if (cause === undefined) return;
+    cause.check();
+    cause.addListener(this);
   }
 
   /** The call is a turn of a live connection. */
@@ -294,6 +297,17 @@ export class ClientPresence implements Watched {
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
+  clientDisconnected(): void {
+    this.markDisconnected();
+  }
+
+  callStopped(reason: StoppedError): void {
+    if (this.stopped !== undefined) return;
+    this.stopped = reason;
+    for (const listener of [...this.#listeners]) listener.callStopped?.(reason);
+    this.#disconnection?.resolve();
+  }
+
   markDisconnected(): void {
     if (this.#disconnected) return;
     this.#disconnected = true;
@@ -304,9 +318,8 @@ export class ClientPresence implements Watched {
   /** An operator stops the call: whatever works on it or waits for it ends. Only the first stop counts. */
   stop(who: string): void {
     if (this.stopped !== undefined) return;
-    this.stopped = new StoppedError(who);
-    for (const listener of [...this.#listeners]) listener.callStopped?.(this.stopped);
-    this.#disconnection?.resolve();
+    this.#cause?.stop(who);
+    this.callStopped(this.#cause?.stopped ?? new StoppedError(who));
   }
 
   /** Closes the connection of a client that reads nothing. */
@@ -318,6 +331,7 @@ export class ClientPresence implements Watched {
   /** The call is over. */
   release(): void {
     this.#released = true;
+    this.#cause?.removeListener(this);
     this.#watchdog.unwatch(this);
     if (this.#attended) this.#connection.rest();
   }

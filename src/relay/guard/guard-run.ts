@@ -1,11 +1,27 @@
+import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { GuardVerdict } from "../../canon/guard/guard-verdict.ts";
 import { GuardTally } from "../../guards/guard-tally.ts";
 import type { GuardsInForce } from "../../guards/guards.ts";
+import type { StreamGuard } from "../../guards/stream/stream-guard.ts";
+import type { IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { SeenTexts } from "./seen-texts.ts";
 
 const NOT_REACHED = "the call ended before it ran";
 const SEEN_BEFORE = "the response is a stored one, which was checked when it was made";
 const NO_RESPONSE = "there was no response to check";
+
+/** The guards of a call to any of these models; undefined if none look at it. Nothing looks at the questions of guards themselves. */
+export function beginGuards(
+  { cause }: Pick<IncomingRequest, "cause">,
+  principal: Principal,
+  models: readonly string[],
+  { snapshot }: Pick<Gateway, "snapshot">,
+): GuardRun | undefined {
+  const inForce = cause?.kind === "check" ? undefined : snapshot.guards?.inForce(principal, models);
+  return inForce && new GuardRun(inForce, cause?.seen);
+}
 
 /** What the guards of one call have found. */
 export class GuardRun {
@@ -15,10 +31,30 @@ export class GuardRun {
   readonly #responses = new Map<object, GuardTally>();
   #withoutResponse = NO_RESPONSE;
   readonly #held = new Map<object, JsonObject>();
+  readonly #streams = new Map<object, StreamGuard>();
+  #continues: object | undefined;
+  readonly seen: SeenTexts;
 
-  constructor(inForce: GuardsInForce) {
+  constructor(inForce: GuardsInForce, seen = new SeenTexts()) {
     this.inForce = inForce;
+    this.seen = seen;
     this.request = new GuardTally("request", namesOf(inForce.request), NOT_REACHED);
+  }
+
+  /** The next attempts go on with the response of this one, so that guards see one text. Undefined: they begin anew. */
+  set continues(attempt: object | undefined) {
+    this.#continues = attempt;
+  }
+
+  /** The guard on the stream of an attempt. */
+  stream(attempt: object, make: (tally: GuardTally) => StreamGuard): StreamGuard {
+    const before = this.#continues;
+    const tally = before && this.#responses.get(before);
+    const known = before && this.#streams.get(before);
+    if (tally !== undefined) this.#responses.set(attempt, tally);
+    const stream = known ?? make(this.response(attempt));
+    this.#streams.set(attempt, stream);
+    return stream;
   }
 
   /** For the response of an attempt. */

@@ -93,7 +93,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     let isEnded = false;
     const running: BatchLine = {
       ...this.#terms(line),
-      enter: () => new HeldEntry(gateway.admissions.enterLine(principal), onAdmitted),
+      enter: () => new HeldEntry(gateway.admissions.enterWork(principal), onAdmitted),
       settle: async (receipt) => {
         // What goes on after the response must not be lost with it.
         if (isEnded) await gateway.ledger.write(receipt);

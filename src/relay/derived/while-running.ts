@@ -1,0 +1,33 @@
+import type { Clock } from "../../base/clock.ts";
+import { type CallListener, ClientDisconnectedError, deadlinePassed } from "../call.ts";
+import { withinDeadline } from "../within-deadline.ts";
+import type { CausingCall } from "./inheritance.ts";
+
+type EndedCall = Pick<CausingCall, "client" | "startedAtMs"> & { readonly routing: { deadlineMs: number | undefined } };
+
+/** Throws if nothing more is to be done for a call: an operator has stopped it, its client is gone, or its time is up. */
+export function requireRunning({ client, routing: { deadlineMs }, startedAtMs }: EndedCall, clock: Clock): void {
+  if (client.stopped !== undefined) throw client.stopped;
+  if (client.disconnected) throw new ClientDisconnectedError();
+  if (deadlineMs !== undefined && clock.nowMs() >= startedAtMs + deadlineMs) throw deadlinePassed(deadlineMs);
+}
+
+/** The result of the work, unless the call ends before. The work is not stopped. */
+export async function whileRunning<Result>(work: Promise<Result>, call: EndedCall, clock: Clock): Promise<Result> {
+  const { client, routing, startedAtMs } = call;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const listener: CallListener = {
+    clientDisconnected: () => reject(new ClientDisconnectedError()),
+    callStopped: reject,
+  };
+  client.check();
+  client.addListener(listener);
+  try {
+    const time = { startedAtMs, deadlineMs: routing.deadlineMs };
+    return await Promise.race([withinDeadline(work, time, clock), promise]);
+  } finally {
+    client.removeListener(listener);
+    // A later failure is ignored.
+    work.catch(() => {});
+  }
+}
