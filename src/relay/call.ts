@@ -205,6 +205,8 @@ export interface Call {
   readonly guards?: GuardRun | undefined;
   /** A second offer was tried while the first was working. */
   hedged: boolean;
+  /** Ends what competes with an attempt, so that its cost is known. Set while two compete. */
+  outrunOthers?: (winner: object) => void;
   /** The attempt that answered; until one has, the one that was begun last. */
   attempt: AttemptRecord | undefined;
 }

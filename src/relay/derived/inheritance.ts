@@ -19,9 +19,6 @@ export const MADE_BY_CALLS = {
 
 export type MadeByCalls = keyof typeof MADE_BY_CALLS;
 
-/** Work that outlasts the request that created it. It has the headers of that request (`kept-headers.ts`). */
-export const MADE_LATER = ["batch_line", "native_line", "secret_turn", "live_turn", "background"] as const;
-
 /** Inherited, or why it is not. */
 type Rule = "inherited" | { readonly own: string };
 type Rules = { readonly [Made in Kind]: Rule };
@@ -81,6 +78,7 @@ export const CALL = {
   cache: own("only the request of its cause names it"),
   keeper: own("a part of a response answers no other request"),
   hedged: own("its own attempts"),
+  outrunOthers: own("its own attempts"),
   attempt: own("its own attempts"),
 } as const satisfies RulesOf<Call>;
 

@@ -34,6 +34,8 @@ export class GuardRun {
   readonly #streams = new Map<object, StreamGuard>();
   #continues: object | undefined;
   readonly seen: SeenTexts;
+  /** The request as it is sent, if guards have changed it. */
+  left: string | undefined;
 
   constructor(inForce: GuardsInForce, seen = new SeenTexts()) {
     this.inForce = inForce;

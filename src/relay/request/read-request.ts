@@ -241,6 +241,7 @@ async function guarded<
     const body = kind.sent(read);
     const left = await guard.check(body);
     const isChanged = left !== body;
+    if (isChanged) guards.left = left;
     const checked = isChanged ? await kind.rewritten(read, left, request, gateway) : read;
     let after = isChanged ? await kind.fit(checked, request, gateway) : fitted;
     if (kind.whole !== undefined) {
