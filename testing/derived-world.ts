@@ -44,7 +44,7 @@ function sections(more: JsonObject): JsonObject {
     pricings: PRICES,
     offers: offered("gpt-4o", { dialect: "chat", prefill: true }),
   });
-  const live = liveModels(UPSTREAM_URL) as { providers: object; models: object[] };
+  const live = liveModels(UPSTREAM_URL) as { providers: object; models: { offers: object[] }[] };
   const pricings = { image: DOLLARS(0.04, "perCount") };
   return {
     providers: { eu: provider("eu"), us: provider("us"), ...live.providers },
@@ -59,7 +59,10 @@ function sections(more: JsonObject): JsonObject {
         // It states no region, so that a requirement of the caller would keep it from being asked.
         offers: [{ provider: "us", model: "omni-moderation-latest" }],
       },
-      ...live.models,
+      ...live.models.map((model) => ({
+        ...model,
+        offers: model.offers.map((offer) => ({ ...offer, traits: { region: "eu" } })),
+      })),
     ],
     keys: [
       { name: "tests", key: TEST_KEY },

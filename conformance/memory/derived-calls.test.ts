@@ -603,7 +603,10 @@ describe("receipts", () => {
       if (asked !== "text") return undefined;
       if (number === 1) return upstream.openStream();
       if (number === 2)
-        return upstream.brokenStream(wire.chatChunk({ role: "assistant", content: "Once upon a time there was a ho" }), 50);
+        return upstream.brokenStream(
+          wire.chatChunk({ role: "assistant", content: "Once upon a time there was a ho" }),
+          50,
+        );
       return upstream.stream(
         wire.chatChunk({ content: "rse that could run for days and days. " }),
         wire.chatChunk({}, "stop"),

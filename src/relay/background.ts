@@ -10,7 +10,7 @@ import { RelayError } from "./answer/relay-error.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
-import { withinDeadline } from "./within-deadline.ts";
+import { withinDeadline } from "./derived/while-running.ts";
 
 /** The client knows that a response will follow, and its connection is free for other requests. */
 export const NO_CONNECTION: ClientConnection = {

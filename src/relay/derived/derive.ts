@@ -1,4 +1,3 @@
-import type { Principal } from "../../access/principal.ts";
 import type { Preference } from "../../canon/preference.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
@@ -62,24 +61,13 @@ export function checkFor(
     request: new Request(`http://gateway${path}`, { method: "POST", headers, body }),
     connection: quiet(incoming.connection),
     credential: undefined,
-    principal: checkingPrincipal(principal),
+    principal: { ...inherit(PRINCIPAL, "check", principal), models: ["*"] },
     door: "contract",
     naming: { vendorNames: false },
     strict: false,
   };
   const cause: Cause = { name, kind: MADE_BY_CALLS[name], call, seen, withinMs };
   return { ...inherit(INCOMING, "check", incoming), ...rest, cause };
-}
-
-const checking = new WeakMap<Principal, Principal>();
-
-/** One object for each principal, because the places where its calls are counted are looked up by it. */
-function checkingPrincipal(principal: Principal): Principal {
-  const known = checking.get(principal);
-  if (known !== undefined) return known;
-  const made = { ...inherit(PRINCIPAL, "check", principal), models: ["*"] };
-  checking.set(principal, made);
-  return made;
 }
 
 /** The response as a whole holds the client's connection. */

@@ -126,9 +126,6 @@ type InheritedIn<Table extends Record<string, Rules>, Made extends Kind> = {
 /** What a call of this kind must be given, because it does not inherit it. */
 export type OwnOf<Made extends Kind> = Omit<IncomingRequest, InheritedIn<typeof INCOMING, Made> | "cause">;
 
-/** The inherited fields of a request. */
-export type InheritedRequest<Made extends Kind> = Pick<IncomingRequest, InheritedIn<typeof INCOMING, Made>>;
-
 /** A call that others are made for. */
 export type CausingCall = Pick<Call, Exclude<InheritedIn<typeof CALL, "work">, "incoming">> & {
   readonly incoming: IncomingRequest;

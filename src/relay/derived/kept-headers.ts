@@ -25,22 +25,14 @@ const DEADLINE = "x-trivium-deadline-ms";
 
 export type KeptHeaders = Readonly<Record<string, string>>;
 
-/** Work that outlasts the request that creates it. */
-interface CreatedWork {
-  /** Why it cannot have the deadline of the request. */
-  readonly noDeadline: string;
-  /** Its own requests may name their end users. */
-  readonly namesUsers: boolean;
-}
-
-/** A batch: one deadline for all of its requests, which may be those of several end users. */
-export const OF_BATCH: CreatedWork = {
+/** A batch: one deadline for all of its requests, which may name end users of their own. */
+export const OF_BATCH = {
   noDeadline: "the requests of a batch have until its completion window ends",
   namesUsers: true,
 };
 
 /** A spoken session, now or by a client secret. */
-export const OF_SESSION: CreatedWork = {
+export const OF_SESSION: typeof OF_BATCH = {
   noDeadline: "a spoken session has no end that is known when it is opened",
   namesUsers: false,
 };
@@ -49,7 +41,7 @@ export const OF_SESSION: CreatedWork = {
 export function keptHeaders(
   { request, naming, dialect }: Pick<IncomingRequest, "request" | "naming" | "dialect">,
   principal: Principal,
-  { noDeadline, namesUsers }: CreatedWork,
+  { noDeadline, namesUsers }: typeof OF_BATCH,
   gateway: Gateway,
 ): KeptHeaders {
   const { headers } = request;

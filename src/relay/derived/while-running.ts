@@ -1,7 +1,23 @@
 import type { Clock } from "../../base/clock.ts";
+import { withTimeout } from "../../base/with-timeout.ts";
 import { type CallListener, ClientDisconnectedError, deadlinePassed } from "../call.ts";
-import { withinDeadline } from "../within-deadline.ts";
 import type { CausingCall } from "./inheritance.ts";
+
+/** When a call started, and its deadline if it has one. */
+export interface CallTime {
+  readonly startedAtMs: number;
+  readonly deadlineMs: number | undefined;
+}
+
+/** Returns the result of the work, or throws DeadlineError if the call's time is up first. The work is not stopped. */
+export function withinDeadline<Result>(
+  work: Promise<Result>,
+  { startedAtMs, deadlineMs }: CallTime,
+  clock: Clock,
+): Promise<Result> {
+  if (deadlineMs === undefined) return work;
+  return withTimeout(work, startedAtMs + deadlineMs - clock.nowMs(), clock, () => deadlinePassed(deadlineMs));
+}
 
 type EndedCall = Pick<CausingCall, "client" | "startedAtMs"> & { readonly routing: { deadlineMs: number | undefined } };
 
