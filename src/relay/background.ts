@@ -8,9 +8,9 @@ import { followEvents } from "./answer/follow-events.ts";
 import { identifiedResponse } from "./answer/identity-headers.ts";
 import { RelayError } from "./answer/relay-error.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
+import { withinDeadline } from "./derived/while-running.ts";
 import type { Gateway } from "./gateway.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
-import { withinDeadline } from "./derived/while-running.ts";
 
 /** The client knows that a response will follow, and its connection is free for other requests. */
 export const NO_CONNECTION: ClientConnection = {

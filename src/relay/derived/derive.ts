@@ -3,7 +3,7 @@ import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import { type ClientConnection, deadlinePassed, type IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { SeenTexts } from "../guard/seen-texts.ts";
+import type { SeenTexts } from "../guard/guard-run.ts";
 import {
   type CausingCall,
   INCOMING,

@@ -4,7 +4,7 @@ import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { RelayError } from "../answer/relay-error.ts";
 import { CallEndedError, ClientDisconnectedError, type IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { SeenTexts } from "../guard/seen-texts.ts";
+import { SeenTexts } from "../guard/guard-run.ts";
 import { workFor } from "./derive.ts";
 import type { CausingCall } from "./inheritance.ts";
 import { requireRunning } from "./while-running.ts";

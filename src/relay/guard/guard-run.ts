@@ -6,7 +6,6 @@ import type { GuardsInForce } from "../../guards/guards.ts";
 import type { StreamGuard } from "../../guards/stream/stream-guard.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { SeenTexts } from "./seen-texts.ts";
 
 const NOT_REACHED = "the call ended before it ran";
 const SEEN_BEFORE = "the response is a stored one, which was checked when it was made";
@@ -21,6 +20,24 @@ export function beginGuards(
 ): GuardRun | undefined {
   const inForce = cause?.kind === "check" ? undefined : snapshot.guards?.inForce(principal, models);
   return inForce && new GuardRun(inForce, cause?.seen);
+}
+
+/** What guards have seen of one call, and of the calls that the gateway made for it. Each sees every text once. */
+export class SeenTexts {
+  /** By guard: what became of each text. */
+  readonly #by = new Map<string, Map<string, string>>();
+  /** A guard has blocked something: nothing else is tried. */
+  hasBlocked = false;
+
+  /** What a guard has left of a text; undefined if it has not seen it. */
+  find(guard: string, text: string): string | undefined {
+    return this.#by.get(guard)?.get(text);
+  }
+
+  add(guard: string, text: string, left: string): void {
+    const known = this.#by.get(guard) ?? new Map<string, string>();
+    this.#by.set(guard, known.set(text, left).set(left, left));
+  }
 }
 
 /** What the guards of one call have found. */
