@@ -10,25 +10,19 @@ const OVERLAP = 200;
 /** At most so many questions for one. */
 const MAX_QUESTIONS = 32;
 
-/** One text, and the place of the whole that it belongs to. */
-interface Part extends HookText {
-  readonly place: number;
-}
+/** A text, and the place of the whole that it belongs to. */
+type Part = HookText & { readonly place: number };
 
-/** What was found in one part of a text. */
-export interface PartAnswer<Answer> {
-  readonly place: number;
-  /** Undefined if it could not be read at all. */
-  readonly answer: Answer | undefined;
-}
-
-/** Asks about texts. If they are refused, asks about halves of them, until each part is read or turns out to be unreadable. */
+/**
+ * Asks about texts. If they are refused, asks about halves of them, until each part is read or turns out to be unreadable: it then has
+ * no answer.
+ */
 export async function askInParts<Answer>(
   texts: readonly HookText[],
   ask: (texts: readonly HookText[]) => Promise<readonly Answer[]>,
-): Promise<PartAnswer<Answer>[]> {
+): Promise<{ place: number; answer: Answer | undefined }[]> {
   let questions = 0;
-  const askAll = async (parts: readonly Part[]): Promise<PartAnswer<Answer>[]> => {
+  const askAll: (parts: readonly Part[]) => ReturnType<typeof askInParts<Answer>> = async (parts) => {
     const unread = () => parts.map(({ place }) => ({ place, answer: undefined }));
     if (++questions > MAX_QUESTIONS) return unread();
     try {

@@ -66,6 +66,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     );
   }
   if (fallbacks !== undefined || images !== undefined) return answer(call);
+  if (incoming.cause === undefined) call.guards?.seen.clear();
   // Does not use `answer`, which would cost every call one more promise.
   try {
     return await answerCall(call, served, gateway);

@@ -32,7 +32,7 @@ type NamesOf<Of extends Kind> = {
 }[MadeByCalls];
 
 /** What differs between one piece of work and another. */
-type OwnWork = Pick<IncomingRequest, "request" | "naming" | "modelInPath">;
+export type OwnWork = Pick<IncomingRequest, "request" | "naming" | "modelInPath">;
 
 /** A call that belongs to the caller of another. */
 export function workFor(name: NamesOf<"work">, call: CausingCall, seen: SeenTexts, own: OwnWork): IncomingRequest {
@@ -83,15 +83,12 @@ export function routingFor(
 ): CallRouting {
   const { routing } = call;
   const { deadlineMs } = routing;
-  const leftMs = deadlineMs === undefined ? undefined : call.startedAtMs + deadlineMs - startedAtMs;
-  if (deadlineMs !== undefined && leftMs !== undefined && leftMs <= 0) throw deadlinePassed(deadlineMs);
-  const untilMs = Math.min(leftMs ?? Number.POSITIVE_INFINITY, withinMs ?? Number.POSITIVE_INFINITY);
+  const ownMs = withinMs ?? Number.POSITIVE_INFINITY;
+  const leftMs = deadlineMs === undefined ? ownMs : Math.min(ownMs, call.startedAtMs + deadlineMs - startedAtMs);
+  if (deadlineMs !== undefined && leftMs <= 0) throw deadlinePassed(deadlineMs);
   const kept: CallRouting = { ...gateway.snapshot.routing.calls, ...inherit(ROUTING, kind, routing) };
-  return {
-    ...kept,
-    deadlineMs: untilMs === Number.POSITIVE_INFINITY ? undefined : untilMs,
-    preference: preferenceFor(kept.preference, resolved),
-  };
+  const preference = preferenceFor(kept.preference, resolved);
+  return { ...kept, preference, deadlineMs: leftMs === Number.POSITIVE_INFINITY ? undefined : leftMs };
 }
 
 /** What names providers and models holds for a call to another model as far as they serve it. */

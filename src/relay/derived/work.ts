@@ -2,14 +2,12 @@ import { asGatewayError } from "../../canon/error.ts";
 import { JsonDocument } from "../../guards/json-document.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { RelayError } from "../answer/relay-error.ts";
-import { CallEndedError, ClientDisconnectedError, type IncomingRequest } from "../call.ts";
+import { CallEndedError, type IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { SeenTexts } from "../guard/guard-run.ts";
-import { workFor } from "./derive.ts";
+import { type OwnWork, workFor } from "./derive.ts";
 import type { CausingCall } from "./inheritance.ts";
 import { requireRunning } from "./while-running.ts";
-
-type OwnRequest = Pick<IncomingRequest, "naming" | "modelInPath">;
 
 /** Work that the gateway does for a call, one call after another. It holds the client's connection until `release`. */
 export class Work {
@@ -25,16 +23,17 @@ export class Work {
     });
     this.seen = call.guards?.seen ?? new SeenTexts();
     this.#call = call;
-    call.incoming.connection.hold();
   }
 
   /** The next call. Throws if the first has ended meanwhile. */
   next(
     name: Parameters<typeof workFor>[0],
     body: object | string,
-    { naming, modelInPath }: OwnRequest,
+    { naming, modelInPath }: Omit<OwnWork, "request">,
   ): IncomingRequest {
     this.requireRunning();
+    // The call before it has released the connection.
+    this.#call.incoming.connection.hold();
     const request = requestWith(this.#call.incoming.request, body);
     return workFor(name, this.#call, this.seen, { request, naming, modelInPath });
   }
@@ -55,13 +54,11 @@ export class Work {
   /** Whether the failure of one of its calls ends all of it. */
   isEndedBy(thrown: unknown): boolean {
     const { client } = this.#call;
-    if (client.stopped !== undefined || client.disconnected) return true;
-    const error = thrown instanceof RelayError ? thrown.error : thrown;
-    if (error instanceof CallEndedError || error instanceof ClientDisconnectedError) return true;
-    // A provider's rate limit has a receipt.
     const isRefused = !(thrown instanceof RelayError);
-    const { kind } = asGatewayError(error);
-    return isRefused && (kind === "budget_exhausted" || kind === "rate_limited");
+    const error = asGatewayError(isRefused ? thrown : thrown.error);
+    if (error instanceof CallEndedError || client.stopped !== undefined || client.disconnected) return true;
+    // A provider's rate limit has a receipt.
+    return isRefused && (error.kind === "budget_exhausted" || error.kind === "rate_limited");
   }
 
   /** The client reads no further. */

@@ -29,6 +29,11 @@ export class SeenTexts {
   /** A guard has blocked something: nothing else is tried. */
   hasBlocked = false;
 
+  /** Nothing else will be shown. A stream may stay open for long. */
+  clear(): void {
+    this.#by.clear();
+  }
+
   /** What a guard has left of a text; undefined if it has not seen it. */
   find(guard: string, text: string): string | undefined {
     return this.#by.get(guard)?.get(text);
