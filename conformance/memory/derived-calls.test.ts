@@ -656,6 +656,8 @@ describe("receipts", () => {
     await world.harness.clock.pass(500);
     const [intent] = await world.harness.storage.query("SELECT * FROM intents");
     expect(parseObject(String(intent?.["batch"]))).toMatchObject({ line: 1, customId: "line-1" });
+    const announced = await world.harness.receiptOf(String(intent?.["id"]));
+    expect(announced.batch).toMatchObject({ line: 1, custom_id: "line-1" });
     await world.harness.clock.until(running);
   });
 });
