@@ -1,6 +1,6 @@
 import { type JsonObject, parseObject } from "../../src/base/json.ts";
-import { DerivedWorld, HOOK_URL, PARENT_KEY } from "../../testing/derived-world.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { DerivedWorld, HOOK_URL, PARENT_KEY } from "../support/derived-world.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
 
 const FORBIDDEN = { messages: [{ role: "user", content: "forbidden" }] };

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { arrayAt, type JsonObject, parseObject, stringAt } from "../../src/base/json.ts";
-import { DerivedWorld, HOOK_URL, PARENT_KEY } from "../../testing/derived-world.ts";
 import { realtime } from "../../testing/live/live-hosts.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { DerivedWorld, HOOK_URL, PARENT_KEY } from "../support/derived-world.ts";
 
 /** What broke where a call that the gateway makes met another feature (choices 25). Every pair is in `derived-table.test.ts`. */
 

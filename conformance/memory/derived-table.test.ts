@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { type JsonObject, parseObject, stringAt } from "../../src/base/json.ts";
-import type { MADE_BY_CALLS, MadeByCalls } from "../../src/relay/derived/inheritance.ts";
-import { type Asked, DerivedWorld, HOOK_URL, PARENT_KEY } from "../../testing/derived-world.ts";
+import type { MADE_BY_CALLS, MadeByCalls } from "../../src/relay/call.ts";
 import { realtime } from "../../testing/live/live-hosts.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { type Asked, DerivedWorld, HOOK_URL, PARENT_KEY } from "../support/derived-world.ts";
 
 /**
  * H73: what each call that the gateway makes does with each property of the call that causes it. A new kind of call fills its row, and a

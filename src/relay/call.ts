@@ -18,8 +18,7 @@ import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
 import type { AnswerKeeper } from "./cached/answer-keeper.ts";
-import type { Cause } from "./derived/derive.ts";
-import type { GuardRun } from "./guard/guard-run.ts";
+import type { GuardRun, SeenTexts } from "./guard/guard-run.ts";
 import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
 import type { HeldMemory } from "./request/memory-budget.ts";
@@ -82,6 +81,40 @@ export interface KeptResponse {
   /** It was read by a call, which has a receipt for it. */
   isRead: boolean;
 }
+
+/**
+ * Calls that the gateway makes for a call (choices 25). `work` belongs to the caller and inherits everything that holds for the call.
+ * `check` belongs to the operator, and inherits nothing by which a caller could make it fail.
+ */
+export type Kind = "work" | "check";
+
+/** A call of each kind that the gateway makes in the course of another. */
+export const MADE_BY_CALLS = {
+  hosted_image: "work",
+  hosted_round: "work",
+  fallback: "work",
+  moderation: "check",
+  webhook: "check",
+} as const satisfies Record<string, Kind>;
+
+export type MadeByCalls = keyof typeof MADE_BY_CALLS;
+
+/** Why there is a call that no client has sent. */
+export interface Cause {
+  readonly name: MadeByCalls;
+  readonly kind: Kind;
+  readonly call: CausingCall;
+  /** What guards have seen of the call and of everything that was made for it. */
+  readonly seen: SeenTexts;
+  /** For a check: how long it may take. */
+  readonly withinMs?: number;
+}
+
+/** What a call hands over to those that are made for it, as `derived/inheritance.ts` says. */
+export type CausingCall = Pick<
+  Call,
+  "principal" | "admission" | "routing" | "client" | "startedAtMs" | "trace" | "guards"
+> & { readonly incoming: IncomingRequest };
 
 /** A request of any kind as the server passes it to the relay, before its body is read. */
 export interface IncomingRequest {

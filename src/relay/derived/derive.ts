@@ -1,31 +1,19 @@
 import type { Preference } from "../../canon/preference.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
-import { type ClientConnection, deadlinePassed, type IncomingRequest } from "../call.ts";
-import type { Gateway } from "../gateway.ts";
-import type { SeenTexts } from "../guard/guard-run.ts";
 import {
+  type Cause,
   type CausingCall,
-  INCOMING,
-  inherit,
+  type ClientConnection,
+  deadlinePassed,
+  type IncomingRequest,
   type Kind,
   MADE_BY_CALLS,
   type MadeByCalls,
-  type OwnOf,
-  PRINCIPAL,
-  ROUTING,
-} from "./inheritance.ts";
-
-/** Why there is a call that no client has sent. */
-export interface Cause {
-  readonly name: MadeByCalls;
-  readonly kind: Kind;
-  readonly call: CausingCall;
-  /** What guards have seen of the call and of everything that was made for it. */
-  readonly seen: SeenTexts;
-  /** For a check: how long it may take. */
-  readonly withinMs?: number;
-}
+} from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { SeenTexts } from "../guard/guard-run.ts";
+import { INCOMING, inherit, type OwnOf, PRINCIPAL, ROUTING } from "./inheritance.ts";
 
 type NamesOf<Of extends Kind> = {
   [Name in MadeByCalls]: (typeof MADE_BY_CALLS)[Name] extends Of ? Name : never;

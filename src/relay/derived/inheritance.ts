@@ -1,23 +1,6 @@
 import type { Principal } from "../../access/principal.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
-import type { Call, IncomingRequest } from "../call.ts";
-
-/**
- * Calls that the gateway makes for a call (choices 25). `work` belongs to the caller and inherits everything that holds for the call.
- * `check` belongs to the operator, and inherits nothing by which a caller could make it fail.
- */
-export type Kind = "work" | "check";
-
-/** A call of each kind that the gateway makes in the course of another. */
-export const MADE_BY_CALLS = {
-  hosted_image: "work",
-  hosted_round: "work",
-  fallback: "work",
-  moderation: "check",
-  webhook: "check",
-} as const satisfies Record<string, Kind>;
-
-export type MadeByCalls = keyof typeof MADE_BY_CALLS;
+import type { Call, CausingCall, IncomingRequest, Kind } from "../call.ts";
 
 /** Inherited, or why it is not. */
 type Rule = "inherited" | { readonly own: string };
@@ -46,7 +29,11 @@ export const INCOMING = {
   tags: INHERITED,
 } as const satisfies RulesOf<IncomingRequest>;
 
-/** What a call hands over when it causes another. */
+type HandedOver = {
+  readonly [Field in keyof Required<Call>]: Field extends keyof CausingCall ? typeof INHERITED : ReturnType<typeof own>;
+};
+
+/** What a call hands over when it causes another (`CausingCall`). */
 export const CALL = {
   incoming: INHERITED,
   principal: INHERITED,
@@ -80,7 +67,7 @@ export const CALL = {
   hedged: own("its own attempts"),
   outrunOthers: own("its own attempts"),
   attempt: own("its own attempts"),
-} as const satisfies RulesOf<Call>;
+} as const satisfies HandedOver;
 
 /** Work has the whole principal. */
 export const PRINCIPAL = {
@@ -125,11 +112,6 @@ type InheritedIn<Table extends Record<string, Rules>, Made extends Kind> = {
 
 /** What a call of this kind must be given, because it does not inherit it. */
 export type OwnOf<Made extends Kind> = Omit<IncomingRequest, InheritedIn<typeof INCOMING, Made> | "cause">;
-
-/** A call that others are made for. */
-export type CausingCall = Pick<Call, Exclude<InheritedIn<typeof CALL, "work">, "incoming">> & {
-  readonly incoming: IncomingRequest;
-};
 
 /** The fields of an object that a call of this kind inherits, by the table of such objects. */
 export function inherit<Table extends Record<string, Rules>, Made extends Kind, Of extends object>(

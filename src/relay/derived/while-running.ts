@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { withTimeout } from "../../base/with-timeout.ts";
-import { type CallListener, ClientDisconnectedError, deadlinePassed } from "../call.ts";
-import type { CausingCall } from "./inheritance.ts";
+import { type CallListener, type CausingCall, ClientDisconnectedError, deadlinePassed } from "../call.ts";
 
 /** When a call started, and its deadline if it has one. */
 export interface CallTime {

@@ -2,11 +2,10 @@ import { asGatewayError } from "../../canon/error.ts";
 import { JsonDocument } from "../../guards/json-document.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { RelayError } from "../answer/relay-error.ts";
-import { CallEndedError, type IncomingRequest } from "../call.ts";
+import { CallEndedError, type CausingCall, type IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { SeenTexts } from "../guard/guard-run.ts";
 import { type OwnWork, workFor } from "./derive.ts";
-import type { CausingCall } from "./inheritance.ts";
 import { requireRunning } from "./while-running.ts";
 
 /** Work that the gateway does for a call, one call after another. It holds the client's connection until `release`. */

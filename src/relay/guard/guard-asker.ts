@@ -1,4 +1,4 @@
-import type { CausingCall } from "../derived/inheritance.ts";
+import type { CausingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { GuardRun } from "./guard-run.ts";
 

@@ -2,10 +2,8 @@ import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { GuardVerdict } from "../../canon/guard/guard-verdict.ts";
 import { GuardTally } from "../../guards/guard-tally.ts";
-import type { GuardsInForce } from "../../guards/guards.ts";
+import type { Guards, GuardsInForce } from "../../guards/guards.ts";
 import type { StreamGuard } from "../../guards/stream/stream-guard.ts";
-import type { IncomingRequest } from "../call.ts";
-import type { Gateway } from "../gateway.ts";
 
 const NOT_REACHED = "the call ended before it ran";
 const SEEN_BEFORE = "the response is a stored one, which was checked when it was made";
@@ -13,10 +11,10 @@ const NO_RESPONSE = "there was no response to check";
 
 /** The guards of a call to any of these models; undefined if none look at it. Nothing looks at the questions of guards themselves. */
 export function beginGuards(
-  { cause }: Pick<IncomingRequest, "cause">,
+  { cause }: { readonly cause?: { readonly kind: string; readonly seen: SeenTexts } | undefined },
   principal: Principal,
   models: readonly string[],
-  { snapshot }: Pick<Gateway, "snapshot">,
+  { snapshot }: { readonly snapshot: { readonly guards?: Guards | undefined } },
 ): GuardRun | undefined {
   const inForce = cause?.kind === "check" ? undefined : snapshot.guards?.inForce(principal, models);
   return inForce && new GuardRun(inForce, cause?.seen);

@@ -11,9 +11,9 @@ import { outlineOf } from "../../dialects/outline-of.ts";
 import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { AnswerCaching } from "../cached/answer-caching.ts";
-import type { IncomingRequest } from "../call.ts";
+import type { CausingCall, IncomingRequest } from "../call.ts";
 import { routingFor } from "../derived/derive.ts";
-import type { CausingCall } from "../derived/inheritance.ts";
+
 import type { Gateway } from "../gateway.ts";
 import { RequestGuard } from "../guard/guard-request.ts";
 import { beginGuards, type GuardRun } from "../guard/guard-run.ts";

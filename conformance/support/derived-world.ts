@@ -1,16 +1,16 @@
-import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../src/base/json.ts";
-import { BatchLineWork } from "../src/server/batches/line-work.ts";
-import { ROUTES } from "../src/server/routes.ts";
-import { selectOpenBatches } from "../src/storage/tables/batches.ts";
-import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "./harness.ts";
-import { liveModels, realtimeHost } from "./live/live-hosts.ts";
-import type { SentRequest } from "./memory-network.ts";
-import { plainAnswer, plainStream, plainUsage } from "./plain-answer.ts";
-import type { ReceiptData } from "./receipt-data.ts";
-import type { SentCall } from "./sent-call.ts";
-import { TEST_KEY } from "./test-key.ts";
-import { TokenIssuer } from "./token-issuer.ts";
-import { wire } from "./upstream-wire.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../src/base/json.ts";
+import { BatchLineWork } from "../../src/server/batches/line-work.ts";
+import { ROUTES } from "../../src/server/routes.ts";
+import { selectOpenBatches } from "../../src/storage/tables/batches.ts";
+import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
+import { liveModels, realtimeHost } from "../../testing/live/live-hosts.ts";
+import type { SentRequest } from "../../testing/memory-network.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import type { ReceiptData } from "../../testing/receipt-data.ts";
+import type { SentCall } from "../../testing/sent-call.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { TokenIssuer } from "../../testing/token-issuer.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 
 /** What an upstream is asked for. */
 export type Asked = "text" | "image" | "judge" | "hook";
