@@ -206,10 +206,11 @@ describe("guards", () => {
     ["a requirement", { "x-trivium-require": "region=eu" }, {}],
     ["a requirement of the key", {}, { routing: { require: { region: "eu" } } }],
     ["a budget", {}, { limits: { requests_per_minute: 1 } }],
+    ["a limit on tokens", {}, { limits: { tokens_per_minute: 20 } }],
     ["a protocol", {}, { protocols: ["chat"] }],
   ])("H74: %s does not turn a guard off that lets pass what it cannot check", async (_what, headers, key) => {
     await start({ ...KEY(key), ...guards({ ...JUDGE, on_failure: "allow" }) });
-    const answer = await world.answer(world.chat(FORBIDDEN, headers));
+    const answer = await world.answer(world.chat({ ...FORBIDDEN, max_tokens: 10 }, headers));
     expect([answer.status, answer.text.includes("violence")]).toEqual([400, true]);
   });
 
