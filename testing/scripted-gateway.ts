@@ -181,7 +181,7 @@ export function sampleCall(
       endUser: undefined,
       addRateHeaders: () => {},
       grow: () => {},
-    extend: () => left.extensions-- > 0,
+      extend: () => left.extensions-- > 0,
       release: (used) => void released.push(used),
     },
     model: gateway.snapshot.catalogue.resolve("acme/model").model,
