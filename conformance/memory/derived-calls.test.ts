@@ -383,6 +383,18 @@ describe("guards", () => {
     expect(kept).not.toContain("alice");
   });
 
+  test("H57: a guard is asked once about a line that a provider's batch API runs", async () => {
+    await start(guards(HOOK));
+    const body = { model: "test/text", messages: [{ role: "user", content: "Hi" }] };
+    const { work, lines = [] } = await world.batch("chat", [body]);
+    const [line] = lines;
+    if (work === undefined || line === undefined) throw new Error("no batch");
+    const { clock } = world.harness;
+    const chosen = await clock.until(work.prepare(line, undefined, true));
+    const prepared = await clock.until(work.prepare(line, "target" in chosen ? chosen.target : undefined));
+    expect("body" in prepared && world.asked).toEqual(["hook"]);
+  });
+
   test("H57: the deadline runs while a guard is asked", async () => {
     for (const guard of [JUDGE, HOOK]) {
       for (const on of [["request"], ["response"]]) {

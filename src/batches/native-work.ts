@@ -50,12 +50,13 @@ export interface NativeLines {
   /** False if the key was revoked or its project suspended. */
   mayRun(keyId: string): Promise<boolean>;
   /**
-   * Prepares the request of a line for a target, or for the one that it would go to. `refused`: as an ordinary call it fails by itself.
+   * Prepares the request of a line for a target, or for the one that it would go to; a trial is not sent, and no guard sees it. `refused`: as an ordinary call it fails by itself.
    * `unfit`: the batch cannot be run by the batch API.
    */
   prepare(
     line: NativeLine,
     target: string | undefined,
+    isTrial?: boolean,
   ): Promise<PreparedRequest | { refused: true } | { unfit: string }>;
   /**
    * Turns the provider's response into the client's, and bills it. If there is none, the line fails. Throws if the target is not

@@ -64,6 +64,8 @@ export type NativePass = PreparingPass | AnsweredPass;
 export interface PreparingPass {
   /** The id of the target that the batch goes to; undefined for the line that chooses it. */
   readonly target: string | undefined;
+  /** It is prepared once more before it is sent. */
+  readonly isTrial: boolean;
   take(prepared: PreparedRequest): void;
   readonly response?: undefined;
 }

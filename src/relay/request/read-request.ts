@@ -230,8 +230,9 @@ async function guarded<
   const { incoming, principal } = request;
   const captured = (body: () => string) => (principal.capture === true ? body() : undefined);
   const before = { fitted, sent: captured(() => kind.sent(read)), refusal: undefined };
-  if (guards.inForce.request.length === 0) return before;
-  const unseen = incoming.line?.native?.response === undefined ? kind.unguarded : READ_BEFORE;
+  const { native } = incoming.line ?? {};
+  if (guards.inForce.request.length === 0 || (native?.response === undefined && native?.isTrial)) return before;
+  const unseen = native?.response === undefined ? kind.unguarded : READ_BEFORE;
   if (unseen !== undefined) {
     for (const { settings } of guards.inForce.request) guards.request.failed(settings.name, unseen, 0);
     return before;

@@ -135,7 +135,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     return (await this.#context.gateway.keys.recall(keyId)) !== undefined;
   }
 
-  async prepare(line: NativeLine, target: string | undefined): ReturnType<NativeLines["prepare"]> {
+  async prepare(line: NativeLine, target: string | undefined, isTrial = false): ReturnType<NativeLines["prepare"]> {
     const { keys, admissions } = this.#context.gateway;
     const principal = await keys.recall(line.batch.keyId);
     if (principal === undefined) return { refused: true };
@@ -143,6 +143,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     let prepared: PreparedRequest | undefined;
     const native: PreparingPass = {
       target,
+      isTrial,
       take: (request) => {
         prepared = request;
       },
