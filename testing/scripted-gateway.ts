@@ -181,6 +181,7 @@ export function sampleCall(
       atMs: 0,
       endUser: undefined,
       addRateHeaders: () => {},
+      grow: () => {},
       extend: () => left.extensions-- > 0,
       release: (used) => void released.push(used),
     },

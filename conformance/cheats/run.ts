@@ -6,6 +6,7 @@
 
 import { openBudgets } from "./budgets.ts";
 import { type Cheat, type CheatGroup, type OpenGroup, type Outcome, usd, whyBroken } from "./cheat.ts";
+import { openDerived } from "./derived.ts";
 import { openDisconnects } from "./disconnects.ts";
 import { openDoors } from "./doors.ts";
 import { openFields } from "./fields.ts";
@@ -26,6 +27,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   unpriced: openUnpriced,
   budgets: openBudgets,
   interplay: openInterplay,
+  derived: openDerived,
   sendings: openSendings,
   stored: openStored,
   services: openServices,

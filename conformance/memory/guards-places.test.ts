@@ -186,7 +186,7 @@ describe("decision 0123: the digest of guards in a cache", () => {
       window: 200,
     };
     const runOf = (...all: GuardSettings[]) => {
-      const inForce = guards(...all).inForce(caller, "test/chat");
+      const inForce = guards(...all).inForce(caller, ["test/chat"]);
       return inForce && new GuardRun(inForce);
     };
     const digest = (...all: GuardSettings[]) => guardsInForce({ guards: runOf(...all), attempt: undefined })?.digest;
@@ -335,7 +335,7 @@ describe("decision 0124: a moderation model", () => {
       const harness = await start({ ...judge, on_failure, on: ["request"] });
       const answer = harness.upstream.json(plainAnswer("chat", { text: "Fine.", usage: plainUsage("chat", 1, 2) }));
       harness.upstream.play((reply, request) =>
-        (request.url.endsWith("/moderations") ? harness.upstream.json({}, 400) : answer)(reply, request),
+        (request.url.endsWith("/moderations") ? harness.upstream.json({}, 500) : answer)(reply, request),
       );
       const got = await harness.call("chat");
       expect(got.status).toBe(on_failure === "block" ? 503 : 200);

@@ -22,6 +22,7 @@ type Verdict = GuardItem["verdicts"][number]["verdict"];
 const KINDS: Readonly<Record<Verdict, "good" | "warn" | "bad" | "idle">> = {
   passed: "good",
   observed: "warn",
+  unreadable: "bad",
   redacted: "warn",
   blocked: "bad",
   not_run: "bad",

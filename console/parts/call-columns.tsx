@@ -20,7 +20,7 @@ function remarks({ offers, fields, hedged, continued, adjusts, stream, guards }:
     ...tried,
     ...(hedged ? ["hedged"] : []),
     ...(continued.length > 0 ? ["continued"] : []),
-    ...["blocked", "redacted"].filter((verdict) => guards.some((guard) => guard.verdict === verdict)),
+    ...["blocked", "redacted", "unreadable"].filter((verdict) => guards.some((guard) => guard.verdict === verdict)),
     ...(guards.some(({ verdict }) => verdict === "not_run") ? ["guard not run"] : []),
     ...(fields.length > 0 ? [counted(fields.length, "adjusted field")] : []),
     ...(stream ? [] : ["not streamed"]),

@@ -550,12 +550,12 @@ describe("choices 12: lines of batches", () => {
   test("use at most three quarters of the tokens of a minute, unless nothing else uses any", () => {
     const { clock, admissions, admit } = gate();
     const who = principal({ limits: { tokensPerMinute: 1_000 } });
-    const line = () => admissions.enterLine(who).admit(call);
+    const line = () => admissions.enterWork(who).admit(call);
     line();
     expect(line).toThrow("1000 tokens a minute");
     admit(who, { estimatedTokens: 400 });
     clock.ms += 61_000;
-    admissions.enterLine(who).admit({ ...call, estimatedTokens: 900 });
+    admissions.enterWork(who).admit({ ...call, estimatedTokens: 900 });
     expect(line).toThrow();
   });
 

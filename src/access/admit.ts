@@ -115,8 +115,11 @@ export class Admissions {
     return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs);
   }
 
-  /** The entry of a call that counts towards tokens and budgets only: a line of a batch, which waits for its turn elsewhere. */
-  enterLine(principal: Principal): Entry {
+  /**
+   * The entry of a call that counts towards tokens and budgets only: a line of a batch, which waits for its turn elsewhere, or work for
+   * a call that was admitted.
+   */
+  enterWork(principal: Principal): Entry {
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
     return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), { isCounted: false });
@@ -127,7 +130,7 @@ export class Admissions {
     return new PreparedEntry(principal, this.#clocks);
   }
 
-  /** The entry of work that a provider has done already: it is counted, and nothing can refuse it any more. */
+  /** The entry of work that a provider has done already, or of a check: it is counted, and nothing can refuse it. */
   enterDone(principal: Principal): Entry {
     return new DoneEntry(this.#boundsOf(principal), this.#clocks);
   }

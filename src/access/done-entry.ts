@@ -28,6 +28,8 @@ export class DoneEntry implements Entry, Admission {
 
   leave(): void {}
 
+  grow(): void {}
+
   extend(): boolean {
     return false;
   }

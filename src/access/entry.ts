@@ -33,6 +33,8 @@ export interface Admission {
    * False if a level has less than that left (H23).
    */
   extend(): boolean;
+  /** Reserves what the call turns out to need. Called once, before anything is extended. Throws if a level has less than that left. */
+  grow(call: CallEstimate): void;
   /** Called once, at the end: releases what was reserved and counts what was used. */
   release(actual: ActualUse): void;
   /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
@@ -95,6 +97,8 @@ export class OpenEntry implements Entry, Admission {
   }
 
   leave(): void {}
+
+  grow(): void {}
 
   extend(): boolean {
     return true;
@@ -241,6 +245,13 @@ export class LimitedEntry implements Entry, Admission {
     const { bounds } = this.#keyBounds;
     const all = this.#parts === NO_BOUNDS ? bounds : [...bounds, ...this.#parts];
     addRateHeaders(headers, all, this.#leftMs ?? this.#clocks.nowMs(), this.atMs);
+  }
+
+  grow(call: CallEstimate): void {
+    const takenMs = this.#clocks.nowMs();
+    this.#take(call, takenMs);
+    this.#call = call;
+    this.#takenMs = takenMs;
   }
 
   extend(): boolean {

@@ -27,6 +27,8 @@ export class PreparedEntry implements Entry, Admission {
 
   leave(): void {}
 
+  grow(): void {}
+
   extend(): boolean {
     return false;
   }

@@ -39,6 +39,8 @@ export interface BatchMetadata {
   /** What the client wants to keep with it. */
   client?: Readonly<Record<string, string>> | undefined;
   name?: string | undefined;
+  /** Headers of the request that created it, which each of its requests has. */
+  headers?: Readonly<Record<string, string>> | undefined;
   errors?: readonly BatchError[] | undefined;
   /** The random parts of the ids of its output files. */
   outputId?: string | undefined;

@@ -27,7 +27,7 @@ interface BatchesOptions extends Sources {
 }
 
 /** What a client says about a batch. */
-export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "name" | "window"> {
+export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "name" | "window" | "headers"> {
   form: string;
   endpoint: string;
   windowMs: number;
@@ -55,10 +55,17 @@ export class Batches {
   /** The batch shares the blobs of its input file, which may be deleted before it is done. */
   async create(owner: ObjectOwner, batch: NewBatch): Promise<Batch> {
     const { storage, clock, random, limits } = this.#options;
-    const { form, endpoint, windowMs, inputId, client, name, window } = batch;
+    const { form, endpoint, windowMs, inputId, client, name, window, headers } = batch;
     const createdAtMs = Math.floor(clock.wallMs());
     const terms: BatchTerms = { id: newObjectRandom(random), form, endpoint, deadlineAtMs: createdAtMs + windowMs };
-    const metadata: BatchMetadata = withoutAbsent({ inputId, client, name, window, at: { validating: createdAtMs } });
+    const metadata: BatchMetadata = withoutAbsent({
+      inputId,
+      client,
+      name,
+      window,
+      headers,
+      at: { validating: createdAtMs },
+    });
     const object: StoredObject = {
       id: terms.id,
       kind: "batch",

@@ -71,7 +71,8 @@ async function submitAll(
   for await (const found of inputLines(input, maxLineBytes)) {
     if (found === undefined) return { reason: "A line is too large." };
     const { number: line } = found;
-    const prepared = await lines.prepare({ batch, customId: "", line, text: found.bytes.toString() }, first?.target);
+    const trial = { batch, customId: "", line, text: found.bytes.toString() };
+    const prepared = await lines.prepare(trial, first?.target, true);
     await pace.rest();
     if ("unfit" in prepared) return { reason: `Line ${line}: ${prepared.unfit}` };
     if ("refused" in prepared) continue;

@@ -5,6 +5,7 @@ import {
   beginCreation,
   changeNativeBatch,
   endSubmittedLine,
+  keepSent,
   leaseNativeBatch,
   leaveLines,
   type NativeBatch,
@@ -277,6 +278,7 @@ export class NativeRunner {
       const prepared = await work.prepare(await this.#toRun(batch, object, found), batch.target);
       if ("body" in prepared) {
         headers = prepared.headers;
+        if (prepared.left !== found.sent) await keepSent(storage, batch.id, found.line, prepared.left ?? null);
         written.push(Buffer.from(jobs.line(batch.target, `${batch.marker}-${found.line}`, prepared.body)));
       } else await leaveLines(storage, batch.id, "waiting", [found.line]);
       await pace.rest();
@@ -370,7 +372,9 @@ export class NativeRunner {
     const [found] = await selectSubmittedLines(storage, batch.id, line, 1);
     // It has a result already.
     if (found?.line !== line) return;
-    const result = await lines.settle(await this.#toRun(batch, object, found), batch.target, response);
+    const { sent } = found;
+    const settled = { ...(await this.#toRun(batch, object, found)), sent };
+    const result = await lines.settle(settled, batch.target, response);
     if (await endSubmittedLine(storage, batch.id, line, result)) countOutcome(outcomes, result);
   }
 
@@ -388,7 +392,7 @@ export class NativeRunner {
     const { start, size, line, customId } = found;
     const input = await this.#options.content.open(batch.id, { start, end: start + size });
     const text = input === undefined ? "" : await new Response(input).text();
-    return { batch: { ...batch, project: object.project, keyId: object.keyId }, customId, line, text };
+    return { batch: { ...batch, ...ownerOf(object) }, customId, line, text };
   }
 
   #change({ id }: NativeBatch, change: NativeChange): Promise<void> {
@@ -400,6 +404,8 @@ export class NativeRunner {
     return { owner: this.#owner, untilMs: clock.wallMs() + leaseMs };
   }
 }
+
+const ownerOf = ({ project, keyId, metadata }: StoredObject) => ({ project, keyId, metadata });
 
 /** Another process works on the batch. */
 class LostLeaseError extends Error {}

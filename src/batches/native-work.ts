@@ -8,7 +8,7 @@ import type { StoredObject } from "../storage/tables/objects.ts";
 export type BatchMode = "auto" | "own" | "native";
 
 /** A batch and its owner. */
-export type OwnedBatch = BatchTerms & Pick<StoredObject, "project" | "keyId">;
+export type OwnedBatch = BatchTerms & Pick<StoredObject, "project" | "keyId" | "metadata">;
 
 /** A line with the batch that it belongs to. */
 export interface NativeLine {
@@ -16,11 +16,15 @@ export interface NativeLine {
   customId: string;
   line: number;
   text: string;
+  /** The body of its request as the provider was sent it, where guards have changed it. */
+  sent?: string | undefined;
 }
 
 /** The request of a line as a provider's batch API is sent it. */
 export interface PreparedRequest extends Pick<NativeBatch, "target" | "provider" | "credential" | "headers"> {
   body: string;
+  /** The client's body as guards have left it; undefined if they have not changed it. */
+  left: string | undefined;
 }
 
 /** A response that a batch API returned for a line. */
@@ -46,12 +50,13 @@ export interface NativeLines {
   /** False if the key was revoked or its project suspended. */
   mayRun(keyId: string): Promise<boolean>;
   /**
-   * Prepares the request of a line for a target, or for the one that it would go to. `refused`: as an ordinary call it fails by itself.
+   * Prepares the request of a line for a target, or for the one that it would go to; a trial is not sent, and no guard sees it. `refused`: as an ordinary call it fails by itself.
    * `unfit`: the batch cannot be run by the batch API.
    */
   prepare(
     line: NativeLine,
     target: string | undefined,
+    isTrial?: boolean,
   ): Promise<PreparedRequest | { refused: true } | { unfit: string }>;
   /**
    * Turns the provider's response into the client's, and bills it. If there is none, the line fails. Throws if the target is not

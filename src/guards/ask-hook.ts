@@ -26,12 +26,16 @@ export async function askHook(
       tally.add(name, { verdict: "passed", ms });
       return new Map();
     }
+    if (verdict === "unreadable" && action === "observe") {
+      tally.add(name, { verdict: "unreadable", count: 1, ms, ...(reason === undefined ? {} : { reason }) });
+      return new Map();
+    }
     const count = verdict === "replace" ? replacements.size : 1;
     if (action === "observe") {
       tally.add(name, { verdict: "observed", count, ms, ...(reason === undefined ? {} : { reason }) });
       return new Map();
     }
-    if (verdict === "block" || action === "block") {
+    if (verdict !== "replace" || action === "block") {
       tally.add(name, { verdict: "blocked", count, ms, ...(reason === undefined ? {} : { reason }) });
       throw new GuardBlockedError(name, reason ?? "no reason was given");
     }

@@ -4,8 +4,9 @@ const RANK: Readonly<Record<GuardVerdict["verdict"], number>> = {
   passed: 0,
   not_run: 1,
   observed: 2,
-  redacted: 3,
-  blocked: 4,
+  unreadable: 3,
+  redacted: 4,
+  blocked: 5,
 };
 
 const MAX_REASON = 200;

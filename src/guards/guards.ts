@@ -10,6 +10,8 @@ export interface GuardedCaller {
   readonly project: string;
   readonly keyId: string;
   readonly keyName: string;
+  /** The key that made its key. */
+  readonly maker?: GuardedCaller | undefined;
 }
 
 /** The guards that look at one call, in order. */
@@ -25,7 +27,7 @@ export interface GuardsInForce {
 /** The guards of one configuration. */
 export class Guards {
   readonly settings: readonly GuardSettings[];
-  readonly #guards: readonly { guard: Guard; isFor: (caller: GuardedCaller, model: string) => boolean }[];
+  readonly #guards: readonly { guard: Guard; isFor: Selects }[];
   /** By the places of the guards in it: calls have few combinations. */
   readonly #known = new Map<string, GuardsInForce>();
 
@@ -35,9 +37,9 @@ export class Guards {
     this.#guards = settings.map((one) => ({ guard: makeGuard(one, hookOf), isFor: selects(one) }));
   }
 
-  /** Undefined if no guard looks at the call. */
-  inForce(caller: GuardedCaller, model: string): GuardsInForce | undefined {
-    const places = this.#guards.flatMap(({ isFor }, place) => (isFor(caller, model) ? [place] : []));
+  /** Those of calls that any of these models may answer. Undefined if no guard looks at them. */
+  inForce(caller: GuardedCaller, models: readonly string[]): GuardsInForce | undefined {
+    const places = this.#guards.flatMap(({ isFor }, place) => (isFor(caller, models) ? [place] : []));
     if (places.length === 0) return undefined;
     const name = places.join();
     let known = this.#known.get(name);
@@ -57,12 +59,17 @@ export class Guards {
   }
 }
 
-function selects({ for: only = {} }: GuardSettings): (caller: GuardedCaller, model: string) => boolean {
+type Selects = (caller: GuardedCaller, models: readonly string[]) => boolean;
+
+/** What holds for a key holds for every key that it has made, and for theirs (H76). */
+function selects({ for: only = {} }: GuardSettings): Selects {
   const [projects, keys, models] = [only.projects, only.keys, only.models].map((globs) => globs && compileGlobs(globs));
-  return ({ project, keyId, keyName }, model) =>
-    (projects === undefined || projects(project)) &&
-    (keys === undefined || keys(keyId) || keys(keyName)) &&
-    (models === undefined || models(model));
+  const isNamed = ({ keyId, keyName, maker }: GuardedCaller): boolean =>
+    keys === undefined || keys(keyId) || keys(keyName) || (maker !== undefined && isNamed(maker));
+  return (caller, called) =>
+    (projects === undefined || projects(caller.project)) &&
+    isNamed(caller) &&
+    (models === undefined || called.some(models));
 }
 
 function digestOf(guards: readonly Guard[]): string {

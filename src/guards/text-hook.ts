@@ -13,7 +13,8 @@ export interface HookQuestion {
 }
 
 export interface HookAnswer {
-  readonly verdict: "allow" | "block" | "replace";
+  /** `unreadable`: it takes no such text. */
+  readonly verdict: "allow" | "block" | "replace" | "unreadable";
   readonly reason?: string | undefined;
   /** New texts by the places of the texts in the question. */
   readonly replacements?: ReadonlyMap<number, string>;

@@ -8,9 +8,9 @@ import { followEvents } from "./answer/follow-events.ts";
 import { identifiedResponse } from "./answer/identity-headers.ts";
 import { RelayError } from "./answer/relay-error.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
+import { withinDeadline } from "./derived/while-running.ts";
 import type { Gateway } from "./gateway.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
-import { withinDeadline } from "./within-deadline.ts";
 
 /** The client knows that a response will follow, and its connection is free for other requests. */
 export const NO_CONNECTION: ClientConnection = {
@@ -58,9 +58,11 @@ export async function answerInBackground(
   call.client.release();
   const running = gateway.calls.find(call.receiptId);
   if (running !== undefined) gateway.calls.replace(call.client, { ...running, client });
-  const { url, headers } = call.incoming.request;
-  const request = new Request(url, { headers, signal: controller.signal });
-  const work = answer({ ...call, client, incoming: { ...call.incoming, request } });
+  const { request: received, connection } = call.incoming;
+  const request = new Request(received.url, { headers: received.headers, signal: controller.signal });
+  const { address, session } = connection;
+  const incoming = { ...call.incoming, request, connection: { ...NO_CONNECTION, address, session } };
+  const work = answer({ ...call, client, incoming });
   const log = call.stream ? gateway.backgroundEvents.open(saver.call.project, id) : undefined;
   const made = log === undefined ? work : readStream(work, log, call, pending);
   const finished = finish(made, { id, pending }, { saver, stored }, gateway).then(lease.release);

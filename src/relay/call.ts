@@ -4,7 +4,6 @@ import type { JsonObject } from "../base/json.ts";
 import type { PreparedRequest } from "../batches/native-work.ts";
 import type { Billable } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Requirements } from "../canon/offer-traits.ts";
 import type { BatchPosition, Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
@@ -19,7 +18,7 @@ import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
 import type { AnswerKeeper } from "./cached/answer-keeper.ts";
-import type { GuardRun } from "./guard/guard-run.ts";
+import type { GuardRun, SeenTexts } from "./guard/guard-run.ts";
 import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
 import type { HeldMemory } from "./request/memory-budget.ts";
@@ -65,6 +64,8 @@ export type NativePass = PreparingPass | AnsweredPass;
 export interface PreparingPass {
   /** The id of the target that the batch goes to; undefined for the line that chooses it. */
   readonly target: string | undefined;
+  /** It is prepared once more before it is sent. */
+  readonly isTrial: boolean;
   take(prepared: PreparedRequest): void;
   readonly response?: undefined;
 }
@@ -83,6 +84,40 @@ export interface KeptResponse {
   isRead: boolean;
 }
 
+/**
+ * Calls that the gateway makes for a call (choices 25). `work` belongs to the caller and inherits everything that holds for the call.
+ * `check` belongs to the operator, and inherits nothing by which a caller could make it fail.
+ */
+export type Kind = "work" | "check";
+
+/** A call of each kind that the gateway makes in the course of another. */
+export const MADE_BY_CALLS = {
+  hosted_image: "work",
+  hosted_round: "work",
+  fallback: "work",
+  moderation: "check",
+  webhook: "check",
+} as const satisfies Record<string, Kind>;
+
+export type MadeByCalls = keyof typeof MADE_BY_CALLS;
+
+/** Why there is a call that no client has sent. */
+export interface Cause {
+  readonly name: MadeByCalls;
+  readonly kind: Kind;
+  readonly call: CausingCall;
+  /** What guards have seen of the call and of everything that was made for it. */
+  readonly seen: SeenTexts;
+  /** For a check: how long it may take. */
+  readonly withinMs?: number;
+}
+
+/** What a call hands over to those that are made for it, as `derived/inheritance.ts` says. */
+export type CausingCall = Pick<
+  Call,
+  "principal" | "admission" | "routing" | "client" | "startedAtMs" | "trace" | "guards"
+> & { readonly incoming: IncomingRequest };
+
 /** A request of any kind as the server passes it to the relay, before its body is read. */
 export interface IncomingRequest {
   request: Request;
@@ -97,12 +132,8 @@ export interface IncomingRequest {
   modelInPath?: string | undefined;
   /** How the name of the model is read. */
   naming: Naming;
-  /** A follow-up request for the same response. Its objects were already checked. */
-  isFollowUp?: boolean;
-  /** Traits that the call requires which this one is a part of. */
-  require?: Requirements | undefined;
-  /** The call of a guard: no guard looks at it. */
-  isOfGuard?: boolean;
+  /** Set if the gateway makes it for another call. */
+  cause?: Cause | undefined;
   /** A provider has done the work already: it is billed, and nothing can refuse it any more. */
   isDone?: boolean;
   /** Set if the gateway itself runs a line of a batch. */
@@ -209,6 +240,8 @@ export interface Call {
   readonly guards?: GuardRun | undefined;
   /** A second offer was tried while the first was working. */
   hedged: boolean;
+  /** Ends what competes with an attempt, so that its cost is known. Set while two compete. */
+  outrunOthers?: (winner: object) => void;
   /** The attempt that answered; until one has, the one that was begun last. */
   attempt: AttemptRecord | undefined;
 }
@@ -227,7 +260,7 @@ export interface CallListener {
  * Whether the client is still connected, and what to stop if not (H13): one signal from socket to upstream. Adding a listener to
  * the signal costs more than reading it, so a short call only reads it.
  */
-export class ClientPresence implements Watched {
+export class ClientPresence implements Watched, CallListener {
   watchIndex = NOT_WATCHED;
   /** Its index in the list of running calls, set only by the list. NOT_RUNNING before and after. */
   runningIndex = NOT_RUNNING;
@@ -244,17 +277,24 @@ export class ClientPresence implements Watched {
   readonly #listeners: CallListener[] = [];
   #disconnection: PromiseWithResolvers<void> | undefined;
   readonly #watchdog: Pick<Watchdog, "watch" | "unwatch">;
+  readonly #cause: ClientPresence | undefined;
 
+  /** `cause`: that of the call which this one is made for. What ends either ends both. */
   constructor(
     { signal }: Pick<Request, "signal">,
     connection: ClientConnection,
     watchdog: Pick<Watchdog, "watch" | "unwatch">,
+    cause?: ClientPresence,
   ) {
     this.#connection = connection;
     this.#signal = signal;
     connection.trusted = true;
     this.#watchdog = watchdog;
+    this.#cause = cause;
     watchdog.watch(this);
+    if (cause === undefined) return;
+    cause.check();
+    cause.addListener(this);
   }
 
   /** The call is a turn of a live connection. */
@@ -294,6 +334,17 @@ export class ClientPresence implements Watched {
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
+  clientDisconnected(): void {
+    this.markDisconnected();
+  }
+
+  callStopped(reason: StoppedError): void {
+    if (this.stopped !== undefined) return;
+    this.stopped = reason;
+    for (const listener of [...this.#listeners]) listener.callStopped?.(reason);
+    this.#disconnection?.resolve();
+  }
+
   markDisconnected(): void {
     if (this.#disconnected) return;
     this.#disconnected = true;
@@ -304,9 +355,8 @@ export class ClientPresence implements Watched {
   /** An operator stops the call: whatever works on it or waits for it ends. Only the first stop counts. */
   stop(who: string): void {
     if (this.stopped !== undefined) return;
-    this.stopped = new StoppedError(who);
-    for (const listener of [...this.#listeners]) listener.callStopped?.(this.stopped);
-    this.#disconnection?.resolve();
+    this.#cause?.stop(who);
+    this.callStopped(this.#cause?.stopped ?? new StoppedError(who));
   }
 
   /** Closes the connection of a client that reads nothing. */
@@ -318,6 +368,7 @@ export class ClientPresence implements Watched {
   /** The call is over. */
   release(): void {
     this.#released = true;
+    this.#cause?.removeListener(this);
     this.#watchdog.unwatch(this);
     if (this.#attended) this.#connection.rest();
   }

@@ -52,17 +52,21 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const found = asked.caching?.found;
   if (found !== undefined) return replayAnswer(call, incoming.verb, found, gateway);
   if (incoming.line?.native !== undefined) return relayNativeLine(call, asked.fitted, incoming.line.native, gateway);
-  const answer = (of: Call) => answerOrSettle(of, served, gateway);
+  const images = incoming.dialect.hostedImages && hostedImageTask(call, served, gateway);
+  const calls = { first: (of: Call) => answerOrSettle(of, served, gateway), ask: relay };
+  const answer = (of: Call) =>
+    fallbacks !== undefined
+      ? answerWithFallbacks(of, fallbacks, gateway, calls)
+      : images !== undefined
+        ? answerWithImages(of, images, gateway, calls)
+        : calls.first(of);
   if (saver !== undefined && background) {
     return answerInBackground(call, saver, gateway, answer).catch((thrown: unknown) =>
       settleFailed(call, gateway, thrown),
     );
   }
-  if (fallbacks !== undefined)
-    return answerWithFallbacks(call, fallbacks, gateway, { first: answer, ask: (next) => relay(next, gateway) });
-  const images = incoming.dialect.hostedImages && hostedImageTask(call, served, gateway);
-  if (images !== undefined)
-    return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
+  if (fallbacks !== undefined || images !== undefined) return answer(call);
+  if (incoming.cause === undefined) call.guards?.seen.clear();
   // Does not use `answer`, which would cost every call one more promise.
   try {
     return await answerCall(call, served, gateway);

@@ -60,8 +60,12 @@ export class Tracing {
     this.#ids = new IdPool(options.random);
   }
 
-  begin(headers: Pick<Headers, "get">): CallTrace {
-    return new CallTrace(this.#ids, readTraceParent(headers));
+  /** `cause`: the trace of the call that this one is made for. */
+  begin(headers: Pick<Headers, "get">, cause?: CallTrace): CallTrace {
+    if (cause === undefined) return new CallTrace(this.#ids, readTraceParent(headers));
+    const { traceId, spanId, parent } = cause;
+    const sampled = isChosen(cause, this.#options.sampling);
+    return new CallTrace(this.#ids, { traceId, spanId, sampled, state: parent?.state });
   }
 
   /** The trace of a call that another process may have begun. */

@@ -1,7 +1,7 @@
 export const GUARD_DIRECTIONS = ["request", "response"] as const;
 export type GuardOn = (typeof GUARD_DIRECTIONS)[number];
 
-export const GUARD_VERDICTS = ["passed", "observed", "redacted", "blocked", "not_run"] as const;
+export const GUARD_VERDICTS = ["passed", "observed", "unreadable", "redacted", "blocked", "not_run"] as const;
 
 /** What one guard found in a request or a response. */
 export interface GuardVerdict {

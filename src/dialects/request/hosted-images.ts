@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import type { GatewayError } from "../../canon/error.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 
 /** The tool by which a request asks for images within its response. */
@@ -37,8 +38,12 @@ export interface HostedAnswer {
   endImage(asked: AskedImage, outcome: ImageOutcome): string;
   /** After the images: whether the model is to continue. */
   goOn(): boolean;
-  /** The whole response, and the event that ends a stream with it. */
-  finish(): { answer: JsonObject; event: string };
+  /** An image was made. */
+  readonly hasImages: boolean;
+  /** What the model said in the last response. */
+  readonly said: readonly JsonObject[];
+  /** The whole response, and the event that ends a stream with it. `failure` ended it early. */
+  finish(failure?: GatewayError): { answer: JsonObject; event: string };
   /** The position in the stream, for an error in it. */
   readonly position: unknown;
 }

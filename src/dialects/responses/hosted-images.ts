@@ -52,7 +52,7 @@ export const hostedImages: HostedImages = {
 
 /** The request for a model that supports only functions. Storing is up to the code that assembles the response. */
 function withFunction(body: JsonObject): JsonObject {
-  const { previous_response_id: _previous, conversation: _conversation, ...rest } = body;
+  const { previous_response_id: _previous, conversation: _conversation, background: _background, ...rest } = body;
   const tools = arrayAt(body, "tools").map((tool) => (stringAt(tool, "type") === TOOL ? FUNCTION : tool));
   const chosen = stringAt(body["tool_choice"], "type") === TOOL;
   return { ...rest, tools, store: false, ...(chosen ? { tool_choice: { type: "function", name: TOOL } } : {}) };

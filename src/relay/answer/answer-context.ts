@@ -1,4 +1,3 @@
-import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ServedOn } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
@@ -26,7 +25,7 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly keep?: (answer: JsonObject) => void;
   readonly answerId?: string;
   readonly #attempt: LaneAttempt;
-  readonly #principal: Principal;
+  readonly #call: Pick<Call, "otherLegs" | "outrunOthers" | "principal">;
   readonly #catalogue: Catalogue;
 
   constructor(
@@ -48,7 +47,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.sealed = sealed;
     this.served = attempt;
     this.#attempt = attempt;
-    this.#principal = call.principal;
+    this.#call = call;
     this.#catalogue = snapshot.catalogue;
     const { saver, guards } = call;
     if (saver === undefined) return;
@@ -61,14 +60,16 @@ export class CallAnswerContext implements NativeAnswerContext {
 
   costUsd(usage: Usage): number {
     const { target, terms } = this.#attempt;
+    this.#call.outrunOthers?.(this.#attempt);
+    const { principal, otherLegs = [] } = this.#call;
     const legs = billUsage(usage, {
       prices: target,
       provider: target.offer.provider,
       terms,
-      discount: discountAt(this.#principal, target),
-      discounts: this.#principal.discounts,
+      discount: discountAt(principal, target),
+      discounts: principal.discounts,
       catalogue: this.#catalogue,
     });
-    return legs.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
+    return [...otherLegs, ...legs].reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
   }
 }

@@ -1,16 +1,14 @@
 import { isObject, parseObject } from "../../base/json.ts";
-import { asGatewayError } from "../../canon/error.ts";
 import type { FallbackAnswer, FallbackChain } from "../../dialects/request/model-fallbacks.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { readEvents } from "../attempt/read-events.ts";
 import type { Call, IncomingCall } from "../call.ts";
+import { Work } from "../derived/work.ts";
 import type { Gateway } from "../gateway.ts";
-import { beginFollowUps, type FollowUps } from "./follow-ups.ts";
-import { requestWith } from "./hosted-request.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { RelayError } from "./relay-error.ts";
-import { keepAliveDuring, streamTexts } from "./stream-texts.ts";
+import { errorOf, failureText, keepAliveDuring, streamTexts } from "./stream-texts.ts";
 
 /** The state that the calls of one response share. */
 interface Hops {
@@ -18,10 +16,10 @@ interface Hops {
   answer: FallbackAnswer;
   /** The text of the client's request. */
   text: string;
-  followUps: FollowUps;
-  gateway: Gateway;
+  work: Work;
+  incoming: IncomingCall;
   /** Calls a model, as a separate call. */
-  ask: (incoming: IncomingCall) => Promise<Response>;
+  ask: (incoming: IncomingCall, gateway: Gateway) => Promise<Response>;
   /** How many entries of the chain were called. */
   asked: number;
   /** The entry that could not be called last. */
@@ -45,46 +43,50 @@ export async function answerWithFallbacks(
   // The native lane removes the field, and the gateway honours it, so that there is nothing to note.
   const { [incoming.dialect.fallbacks?.field ?? ""]: _chain, ...body } = call.body;
   const adapted = chain.notes.length === 0 ? call.adapted : [...call.adapted, ...chain.notes];
+  const work = new Work(call, gateway);
+  const hops: Hops = { chain, answer, text, work, incoming, ask, asked: 0, unreached: undefined };
   let refusal: unknown;
-  let response = await first({ ...call, body, outline: body, adapted }).catch((thrown: unknown) => {
-    if (!isBlocked(thrown)) throw thrown;
-    refusal = thrown;
-    answer.block();
-    return undefined;
-  });
-  const followUps = beginFollowUps(call);
-  const hops: Hops = { chain, answer, text, followUps, gateway, ask, asked: 0, unreached: undefined };
   let streams = false;
   try {
+    let response = await first({ ...call, body, outline: body, adapted }).catch((thrown: unknown) => {
+      if (!isDeclined(thrown, work)) throw thrown;
+      refusal = thrown;
+      answer.block();
+      return undefined;
+    });
     response ??= await askNext(hops);
     // Nothing was written yet, so the client gets the error that it would have got without fallbacks.
     if (response === undefined) throw refusal;
     streams = call.stream;
     return streams ? streamHops(response, hops) : await wholeHops(response, hops);
+  } catch (thrown) {
+    throw thrown instanceof RelayError ? thrown : new RelayError(errorOf(thrown), call);
   } finally {
-    if (!streams) followUps.release();
+    if (!streams) work.release();
   }
 }
 
-/** A provider that rejects a request for its content declines it, too. */
-const isBlocked = (thrown: unknown): boolean => errorOf(thrown).kind === "content_blocked";
+/** A provider that rejects a request for its content declines it, too. The operator's guards decide for all models. */
+const isDeclined = (thrown: unknown, { seen }: Work): boolean =>
+  errorOf(thrown).kind === "content_blocked" && !seen.hasBlocked;
 
-const errorOf = (thrown: unknown) => asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-
-/** The response of the next model that can be called; undefined if none is left. */
+/** The response of the next model that can be called; undefined if none is. Throws if the call has ended. */
 async function askNext(hops: Hops): Promise<Response | undefined> {
-  const { chain, answer, text, followUps, ask } = hops;
-  const { incoming, controller } = followUps;
-  while (hops.asked < chain.entries.length && !controller.signal.aborted) {
+  const { chain, answer, text, work, incoming, ask } = hops;
+  const { verb, options, streamInPath } = incoming;
+  while (hops.asked < chain.entries.length && !work.seen.hasBlocked) {
     const entry = chain.entries[hops.asked++];
     if (entry === undefined) break;
+    const next = work.next("fallback", entry.request(text), incoming);
     answer.next(hops.asked === chain.entries.length);
     try {
-      return await ask({ ...incoming, request: requestWith(incoming.request, entry.request(text)), isFollowUp: true });
+      return await ask({ ...next, verb, options, streamInPath }, work.gateway);
     } catch (thrown) {
+      work.requireRunning();
       // Its receipt, if it got that far, says why. The client can call it later.
-      hops.gateway.log.debug({ model: entry.model, kind: errorOf(thrown).kind }, "fallback model not reached");
+      work.gateway.log.debug({ model: entry.model, kind: errorOf(thrown).kind }, "fallback model not reached");
       hops.unreached = entry.model;
+      if (work.isEndedBy(thrown)) break;
     }
   }
   return undefined;
@@ -98,34 +100,34 @@ async function wholeHops(first: Response, hops: Hops): Promise<Response> {
     hops.unreached = undefined;
     headers = headersOf(response);
     answer.take(isObject(body) ? body : {});
-    if (!answer.declined) break;
+    if (!answer.declined || hops.work.seen.hasBlocked) break;
   }
   return identifiedResponse(stringifyInOrder(answer.finish(hops.unreached)), headers);
 }
 
 const streamHops = (first: Response, hops: Hops): Response =>
-  identifiedResponse(streamTexts(writeHops(first, hops), hops.followUps), headersOf(first));
+  identifiedResponse(streamTexts(writeHops(first, hops), hops.work), headersOf(first));
 
 const headersOf = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name !== "content-length"));
 
 async function* writeHops(first: Response, hops: Hops): AsyncGenerator<string, undefined> {
-  const { answer, followUps, gateway } = hops;
+  const { answer, work, incoming } = hops;
   let response: Response | undefined = first;
-  while (response !== undefined) {
-    for await (const text of readEvents(response)) {
-      const shown = shownOf(text, answer);
-      if (shown !== "") yield shown;
+  try {
+    while (response !== undefined) {
+      for await (const text of readEvents(response)) yield shownOf(text, answer);
+      if (answer.failed) hops.unreached = hops.chain.entries[hops.asked - 1]?.model;
+      else hops.unreached = undefined;
+      if (!answer.declined) return undefined;
+      const asking = askNext(hops);
+      yield* keepAliveDuring(asking, incoming.dialect.http.keepAlive, work.gateway);
+      response = await asking;
     }
-    if (answer.failed) hops.unreached = hops.chain.entries[hops.asked - 1]?.model;
-    else hops.unreached = undefined;
-    if (!answer.declined) return undefined;
-    const asking = askNext(hops);
-    yield* keepAliveDuring(asking, followUps.incoming.dialect.http.keepAlive, gateway);
-    response = await asking;
+    yield answer.finishStream(hops.unreached);
+  } catch (thrown) {
+    yield failureText(thrown, incoming);
   }
-  const end = answer.finishStream(hops.unreached);
-  if (end !== "") yield end;
   return undefined;
 }
 

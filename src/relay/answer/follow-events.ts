@@ -1,6 +1,7 @@
 import type { ClientConnection } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { EventLog } from "./background-events.ts";
+import { settlesSoon } from "./stream-texts.ts";
 
 interface Reader {
   /** Only events with higher numbers are sent. */
@@ -19,11 +20,12 @@ export function followEvents(log: EventLog, { after, connection, comment }: Read
   return new ReadableStream<Uint8Array>({
     pull: async (output) => {
       waiting ??= events.next();
-      const next = await Promise.race([waiting, pause(gateway)]);
-      if (next === undefined) {
-        if (comment !== undefined) output.enqueue(encoder.encode(comment));
+      while (!(await settlesSoon(waiting, gateway))) {
+        if (comment === undefined) continue;
+        output.enqueue(encoder.encode(comment));
         return;
       }
+      const next = await waiting;
       waiting = undefined;
       if (!next.done) {
         output.enqueue(encoder.encode(next.value));
@@ -34,10 +36,4 @@ export function followEvents(log: EventLog, { after, connection, comment }: Read
     },
     cancel: () => connection.rest(),
   });
-}
-
-function pause({ clock, timings }: Pick<Gateway, "clock" | "timings">): Promise<undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  clock.after(timings.keepAliveMs, () => resolve(undefined));
-  return promise;
 }

@@ -1,14 +1,17 @@
+import type { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { Call } from "../call.ts";
+import { Work } from "../derived/work.ts";
 import type { Gateway } from "../gateway.ts";
 import { makeHostedImage } from "../media/hosted-image.ts";
 import { HeldRequest } from "../request/held-request.ts";
 import type { ServedModel } from "../settle/served-model.ts";
-import { beginFollowUps } from "./follow-ups.ts";
 import { askAgain, type HostedImageTask, type HostedRounds, keepHosted } from "./hosted-rounds.ts";
 import { streamHosted } from "./hosted-stream.ts";
 import { identifiedResponse } from "./identity-headers.ts";
+import { RelayError } from "./relay-error.ts";
+import { errorOf } from "./stream-texts.ts";
 
 /** The task, if the model's hosts cannot generate images and a model of the catalogue can. */
 export function hostedImageTask(call: Call, served: ServedModel, gateway: Gateway): HostedImageTask | undefined {
@@ -55,15 +58,16 @@ export async function answerWithImages(
   const adapted = [...call.adapted, noteOf(task)];
   // What the gateway generates in place of a host has its own receipts.
   const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);
-  const response = await first({ ...call, body, outline: body, request, adapted, billables, saver: undefined });
-  const followUps = beginFollowUps(call);
-  const rounds: HostedRounds = { ...task, call, gateway, answer, incoming: followUps.incoming, ask };
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-length"));
-  if (call.stream) return identifiedResponse(streamHosted(response, rounds, followUps), headers);
+  const work = new Work(call, gateway);
+  let streams = false;
   try {
-    return identifiedResponse(await answerWhole(response, rounds), headers);
+    const response = await first({ ...call, body, outline: body, request, adapted, billables, saver: undefined });
+    const rounds: HostedRounds = { ...task, call, work, answer, ask };
+    const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-length"));
+    streams = call.stream;
+    return identifiedResponse(streams ? streamHosted(response, rounds) : await answerWhole(response, rounds), headers);
   } finally {
-    followUps.release();
+    if (!streams) work.release();
   }
 }
 
@@ -74,18 +78,26 @@ const noteOf = ({ tool, imageModel }: HostedImageTask): FieldNote => ({
 });
 
 async function answerWhole(first: Response, rounds: HostedRounds): Promise<string> {
-  const { answer, call } = rounds;
+  const { answer, call, work } = rounds;
   answer.take(JSON.parse(await first.text()));
-  for (;;) {
-    for (const asked of answer.asked) {
-      answer.beginImage(asked);
-      answer.endImage(asked, await makeHostedImage(asked, rounds));
+  let failure: GatewayError | undefined;
+  try {
+    for (;;) {
+      for (const asked of answer.asked) {
+        answer.beginImage(asked);
+        answer.endImage(asked, await makeHostedImage(asked, rounds));
+      }
+      work.passed(answer.said);
+      if (!answer.goOn()) break;
+      const next = await askAgain(rounds);
+      answer.take(JSON.parse(await next.text()));
     }
-    if (!answer.goOn()) break;
-    const next = await askAgain(rounds);
-    answer.take(JSON.parse(await next.text()));
+  } catch (thrown) {
+    failure = errorOf(thrown);
+    // What was made and paid for reaches the client.
+    if (!answer.hasImages) throw thrown instanceof RelayError ? thrown : new RelayError(failure, call);
   }
-  const { answer: whole } = answer.finish();
+  const { answer: whole } = answer.finish(failure);
   await keepHosted(call, whole);
   return stringifyInOrder(whole);
 }

@@ -1,7 +1,7 @@
 import type { HostedAnswer, HostedImages, HostedImagesTool } from "../../dialects/request/hosted-images.ts";
 import type { Call, IncomingCall } from "../call.ts";
+import type { Work } from "../derived/work.ts";
 import type { Gateway } from "../gateway.ts";
-import { requestWith } from "./hosted-request.ts";
 
 /** A request for images in the middle of a response, and the model that generates them. */
 export interface HostedImageTask {
@@ -14,16 +14,17 @@ export interface HostedImageTask {
 /** The state that the rounds of one response share. */
 export interface HostedRounds extends HostedImageTask {
   call: Call;
-  gateway: Gateway;
+  /** The calls that the gateway makes. */
+  work: Work;
   answer: HostedAnswer;
-  /** The client's request, as the basis for calls that the gateway makes on its behalf. */
-  incoming: IncomingCall;
   /** Calls the model again, as a separate call. */
-  ask: (incoming: IncomingCall) => Promise<Response>;
+  ask: (incoming: IncomingCall, gateway: Gateway) => Promise<Response>;
 }
 
-export function askAgain({ answer, incoming, ask }: HostedRounds): Promise<Response> {
-  return ask({ ...incoming, request: requestWith(incoming.request, answer.request), isFollowUp: true });
+export async function askAgain({ answer, call, work, ask }: HostedRounds): Promise<Response> {
+  const { verb, options, streamInPath } = call.incoming;
+  const next = work.next("hosted_round", answer.request, call.incoming);
+  return ask({ ...next, verb, options, streamInPath }, work.gateway);
 }
 
 export async function keepHosted({ saver }: Call, whole: Record<string, unknown>): Promise<void> {

@@ -1,41 +1,37 @@
 import { parseObject } from "../../base/json.ts";
-import { asGatewayError } from "../../canon/error.ts";
 import type { AskedImage, ImageOutcome } from "../../dialects/request/hosted-images.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { readEvents } from "../attempt/read-events.ts";
 import { makeHostedImage, previewHostedImage } from "../media/hosted-image.ts";
-import type { FollowUps } from "./follow-ups.ts";
 import { askAgain, type HostedRounds, keepHosted } from "./hosted-rounds.ts";
-import { RelayError } from "./relay-error.ts";
-import { keepAliveDuring, streamTexts } from "./stream-texts.ts";
+import { failureText, keepAliveDuring, streamTexts } from "./stream-texts.ts";
 
 /** One stream out of the streams of all rounds. */
-export const streamHosted = (first: Response, rounds: HostedRounds, followUps: FollowUps): ReadableStream =>
-  streamTexts(writeRounds(first, rounds), followUps);
+export const streamHosted = (first: Response, rounds: HostedRounds): ReadableStream =>
+  streamTexts(writeRounds(first, rounds), rounds.work);
 
 async function* writeRounds(first: Response, rounds: HostedRounds): AsyncGenerator<string, undefined> {
-  const { answer, call } = rounds;
+  const { answer, call, work } = rounds;
   try {
     yield* writeRound(first, rounds);
+    work.passed(answer.said);
     while (answer.goOn()) {
       const next = askAgain(rounds);
       yield* keepAlive(next, rounds);
       yield* writeRound(await next, rounds);
+      work.passed(answer.said);
     }
     const { answer: whole, event } = answer.finish();
     await keepHosted(call, whole);
     yield event;
   } catch (thrown) {
-    for (const { text } of failureOf(thrown, rounds)) yield text;
+    yield failureText(thrown, call.incoming, answer.position);
   }
   return undefined;
 }
 
 async function* writeRound(round: Response, rounds: HostedRounds): AsyncGenerator<string, void> {
-  for await (const text of readEvents(round)) {
-    const shown = shownOf(text, rounds);
-    if (shown !== "") yield shown;
-  }
+  for await (const text of readEvents(round)) yield shownOf(text, rounds);
   for (const asked of rounds.answer.asked) yield* writeImage(asked, rounds);
 }
 
@@ -70,11 +66,5 @@ async function* writeImage(asked: AskedImage, rounds: HostedRounds): AsyncGenera
   yield answer.endImage(asked, outcome);
 }
 
-const keepAlive = (work: Promise<unknown>, { gateway, incoming }: HostedRounds): AsyncGenerator<string, void> =>
-  keepAliveDuring(work, incoming.dialect.http.keepAlive, gateway);
-
-function failureOf(thrown: unknown, { answer, incoming }: HostedRounds) {
-  const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-  const { dialect, options, requestId } = incoming;
-  return dialect.errors.encodeInStream(error, requestId, { options, begun: true, position: answer.position });
-}
+const keepAlive = (made: Promise<unknown>, { work, call }: HostedRounds): AsyncGenerator<string, void> =>
+  keepAliveDuring(made, call.incoming.dialect.http.keepAlive, work.gateway);

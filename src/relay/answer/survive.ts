@@ -62,7 +62,6 @@ export class Survivor {
     const { attempt } = broken.stream;
     attempt.close();
     const legs = this.#bill(broken, error);
-    const tried = call.offersTried.at(-1);
     const fromCharacters = broken.soFar.text.length;
     const next = await this.#askInTurn(broken, error, [...(call.otherLegs ?? []), ...legs]);
     if (next === undefined) {
@@ -71,6 +70,7 @@ export class Survivor {
       return undefined;
     }
     observeBreak(this.#gateway, attempt, error);
+    const { tried } = attempt;
     if (tried !== undefined) Object.assign(tried, { outcome: "failed", reason: error.kind });
     call.otherLegs = [...(call.otherLegs ?? []), ...legs];
     call.continued = [...(call.continued ?? []), { provider: next.attempt.target.offer.provider, fromCharacters }];
@@ -88,6 +88,7 @@ export class Survivor {
     const candidates = this.#candidates(attempt.target, error);
     // Both attempts are billed, so the key must have enough budget left for another.
     if (candidates.length === 0 || !call.admission.extend()) return undefined;
+    if (call.guards !== undefined) call.guards.continues = attempt;
     for (const target of candidates) {
       if (call.offersTried.length >= call.routing.maxAttempts) return undefined;
       this.#asked.add(target);

@@ -1,4 +1,5 @@
 import type { Principal } from "../../access/principal.ts";
+import type { OfferTried } from "../../canon/receipt.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { Timed } from "../../routing/health/health.ts";
 import type { AttemptRecord, Call, ClientPresence, IncomingRequest, StoppedError } from "../call.ts";
@@ -16,7 +17,7 @@ export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> exten
   readonly startedAtMs?: number;
   /** Absent if the call's phases are not those of this attempt: for a job, or with two offers at once. */
   readonly timer?: CallTimer | undefined;
-  readonly incoming?: Pick<IncomingRequest, "requestId" | "line">;
+  readonly incoming?: Pick<IncomingRequest, "requestId" | "line" | "cause">;
   /** The caller's key. */
   readonly principal?: Pick<Principal, "keyId">;
   /** Absent if the caller limits neither attempts nor time. */
@@ -33,6 +34,8 @@ export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> exten
 /** One attempt at one target. */
 export interface OfferAttempt extends AttemptRecord {
   readonly msSoFar: number;
+  /** Its entry in the receipt, once its outcome is known. */
+  tried?: OfferTried | undefined;
   /** A second attempt at the same offer need not wait. */
   readonly retryAtOnce?: boolean;
   /** Its response arrived earlier, so it says nothing about the target's health. */

@@ -90,6 +90,9 @@ class Race<T> {
 
   /** The first to answer wins. If one fails, the other counts. */
   async #between(first: Runner<T>, second: Runner<T>): Promise<T> {
+    this.#call.outrunOthers = (winner) => {
+      for (const runner of [first, second]) if (runner.attempted.attempt !== winner) this.#outrun(runner);
+    };
     const faster = await Promise.race([
       first.outcome.then((outcome) => ({ outcome, runner: first, other: second })),
       second.outcome.then((outcome) => ({ outcome, runner: second, other: first })),
@@ -182,14 +185,20 @@ class Race<T> {
 
   /** Stops the slower attempt and waits briefly for its end: it may have answered at the same moment. */
   async #stop(runner: Runner<T>): Promise<void> {
-    runner.stop();
-    const wasAtWork = runner.attempted.attempt?.outrun() === true;
-    if (wasAtWork) this.#bill(runner);
+    const wasAtWork = this.#outrun(runner);
     const over = runner.outcome.then((outcome) => {
       if ("result" in outcome) this.#discard?.(outcome.result);
       else if (!wasAtWork) this.#billFailed(runner, outcome.error);
     });
     await Promise.race([over, this.#gateway.clock.sleep(STOP_MS)]);
+  }
+
+  /** Returns true if its provider was at work, which is billed. */
+  #outrun(runner: Runner<T>): boolean {
+    runner.stop();
+    const wasAtWork = runner.attempted.attempt?.outrun() === true;
+    if (wasAtWork) this.#bill(runner);
+    return wasAtWork;
   }
 
   /** Billed as for a client that leaves before the first content: what may have been generated (H26). */

@@ -26,6 +26,7 @@ export function observeAttempt(
   if (error !== undefined) tried.reason = error.kind;
   if (error?.failure !== undefined) tried.failure = error.failure;
   offersTried.push(tried);
+  attempt.tried = tried;
   trace?.attemptEnded(attempt, gateway.clock.nowMs());
   if (attempt.isKept === true) return;
   if (outcome === "answered") {

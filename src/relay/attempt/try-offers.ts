@@ -39,7 +39,9 @@ export async function tryOffers<
   const untilMs = (call.startedAtMs ?? 0) + (deadlineMs ?? Number.POSITIVE_INFINITY);
   let last: GatewayError | undefined;
   let pauses = 0;
-  const slots = gateway.snapshot.routing.limitsRequests ? new PlanSlots(call, gateway, plan) : undefined;
+  // A call may hold the slot that a check of it would wait for.
+  const isQueued = gateway.snapshot.routing.limitsRequests && call.incoming?.cause?.kind !== "check";
+  const slots = isQueued ? new PlanSlots(call, gateway, plan) : undefined;
   /** The offer that failed last through its host's fault. Its other credentials would fail as well. */
   let failed: Offer | undefined;
   for (const planned of plan) {

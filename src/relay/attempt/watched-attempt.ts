@@ -1,6 +1,6 @@
 import type { Cancel } from "../../base/clock.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { FieldNote } from "../../canon/receipt.ts";
+import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
 import type { Target } from "../../routing/target.ts";
 import {
   type AttemptRecord,
@@ -34,6 +34,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
   abstract readonly lane: AttemptRecord["lane"];
   notes: FieldNote[] = [];
   terms: readonly string[] = [];
+  tried: OfferTried | undefined;
   readonly startedAtMs: number;
   protected readonly call: Of;
   protected readonly gateway: Gateway;

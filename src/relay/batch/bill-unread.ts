@@ -3,10 +3,12 @@ import type { Principal } from "../../access/principal.ts";
 import { parseObject } from "../../base/json.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { readTagsHeader, unionOfTags } from "../../canon/tags.ts";
 import { BATCH } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { ClientPresence, type IncomingCall, type KeptResponse } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { endUserOf } from "../request/end-user.ts";
 import { CallTimer } from "../settle/call-timer.ts";
 import { type AdmittedCall, closeCall } from "../settle/close-call.ts";
 import { type BatchTarget, isForService } from "./target-by-id.ts";
@@ -31,7 +33,10 @@ export async function billUnread(line: UnreadLine, gateway: Gateway): Promise<vo
   const startedAtMs = gateway.clock.nowMs();
   const { model, offer, via } = target;
   const usage = usageOf(target, response);
+  const tags = readTagsHeader(incoming.request.headers);
   const admission = entry.admit({
+    endUser: await userOf(incoming.request, principal),
+    tags: unionOfTags(principal.tags, tags),
     model: model.id,
     dialect: incoming.dialect.name,
     estimatedCostNanoUsd: 0,
@@ -54,7 +59,7 @@ export async function billUnread(line: UnreadLine, gateway: Gateway): Promise<vo
     hedged: false,
     memory: gateway.memory.open(principal),
     client: new ClientPresence(incoming.request, incoming.connection, gateway.watchdog),
-    incoming: { ...incoming, modelInPath: undefined, tags: undefined },
+    incoming: { ...incoming, modelInPath: undefined, tags },
   };
   gateway.runningCalls++;
   await closeCall(call, gateway, {
@@ -74,6 +79,16 @@ export async function billUnread(line: UnreadLine, gateway: Gateway): Promise<vo
     terms: [BATCH],
     firstContentAtMs: undefined,
   });
+}
+
+/** Undefined if the request does not say. */
+async function userOf(request: Request, principal: Principal): Promise<string | undefined> {
+  const body = parseObject(await request.text()) ?? {};
+  try {
+    return endUserOf(request.headers, body, principal);
+  } catch {
+    return undefined;
+  }
 }
 
 function usageOf(target: BatchTarget, { status, body }: KeptResponse): Usage | undefined {

@@ -67,5 +67,6 @@ async function prepare(
     credential: batches.credential,
     headers: Object.fromEntries(shared) as Record<string, string>,
     body: text.replaceAll(/[\r\n]/g, " "),
+    left: call.guards?.left,
   };
 }

@@ -41,7 +41,14 @@ export async function takeServiceLine<Name extends ServiceName, Request>(
     if (json === undefined || others.length > 0) throw unfitLine("It needs more than one call.");
     const { provider } = target.offer;
     const body = JSON.stringify(json);
-    native.take({ target: target.id, provider, credential: batches.credential, headers: {}, body });
+    native.take({
+      target: target.id,
+      provider,
+      credential: batches.credential,
+      headers: {},
+      body,
+      left: call.guards?.left,
+    });
     throw thrown;
   } finally {
     attempt.close();

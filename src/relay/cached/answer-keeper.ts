@@ -42,7 +42,7 @@ export class AnswerKeeper {
     const isEnd = verb === "generate" ? stop !== undefined && WHOLE.has(stop.unified) : stop === undefined;
     const isWhole = outcome === "ok" && isEnd && receipt.continued === undefined;
     const usesTools = (usage.searches ?? 0) > 0 || usage.tools !== undefined || receipt.unpriced !== undefined;
-    if (!isWhole || usesTools || changed || offers.at(-1)?.outcome !== "answered") {
+    if (!isWhole || usesTools || changed || !offers.some(({ outcome }) => outcome === "answered")) {
       this.drop();
       return;
     }

@@ -92,6 +92,7 @@ function digestOf(
     offers,
     fallback,
     routing,
-    guards: snapshot.guards?.inForce(principal, model.id)?.digest,
+    guards: snapshot.guards?.inForce(principal, fallback === undefined ? [model.id] : [model.id, fallback.model.id])
+      ?.digest,
   });
 }

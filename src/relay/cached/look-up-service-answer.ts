@@ -67,6 +67,6 @@ function digestOf(
     offers,
     fallback: undefined,
     routing,
-    guards: snapshot.guards?.inForce(principal, model.id)?.digest,
+    guards: snapshot.guards?.inForce(principal, [model.id])?.digest,
   });
 }

@@ -6,6 +6,7 @@ import { checkJson } from "../../guards/answer-check.ts";
 import { GuardBlockedError } from "../../guards/guard-errors.ts";
 import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { Call, LaneAttempt } from "../call.ts";
+import { whileRunning } from "../derived/while-running.ts";
 import type { Gateway } from "../gateway.ts";
 import { GUARD_STOP } from "./filter-stop.ts";
 import { guardRefusal } from "./guard-refusal.ts";
@@ -23,16 +24,16 @@ export async function guardAnswer(
   const attempt = call.attempt as LaneAttempt | undefined;
   const guards = run.inForce.response;
   if (attempt === undefined || guards.length === 0 || call.incoming.verb !== "generate") return answer;
-  const asker = { gateway, principal: call.principal, incoming: { ...call.incoming, require: call.routing.require } };
-  const context = { tally: run.response(attempt), nowMs: gateway.clock.nowMs, asker };
+  const context = { tally: run.response(attempt), nowMs: gateway.clock.nowMs, asker: { gateway, call, run } };
   try {
-    const document = await checkJson(guards, answer.text, context);
+    const document = await whileRunning(checkJson(guards, answer.text, context), call, gateway.clock);
     if (document.hasDroppedTokens) addNote(attempt.notes, { path: "logprobs", action: "dropped", reason: NO_LOGPROBS });
     if (run.inForce.actsOnResponse) await keepChecked(call, run, attempt, (json) => document.applyTo(json));
     return { ...answer, text: document.write() };
   } catch (thrown) {
+    const refusal = guardRefusal(thrown, "response", run);
     if (thrown instanceof GuardBlockedError) return stopped(call, gateway, attempt, answer);
-    throw paid(guardRefusal(thrown, "response"), answer.usage);
+    throw paid(refusal, answer.usage);
   }
 }
 

@@ -1,10 +1,10 @@
-import type { Principal } from "../../access/principal.ts";
-import type { IncomingRequest } from "../call.ts";
+import type { CausingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import type { GuardRun } from "./guard-run.ts";
 
 /** The call on whose behalf a guard asks outside of the gateway. */
 export interface GuardAsker {
   readonly gateway: Gateway;
-  readonly principal: Principal;
-  readonly incoming: Pick<IncomingRequest, "dialect" | "requestId" | "require">;
+  readonly call: CausingCall;
+  readonly run: GuardRun;
 }

@@ -1,56 +1,50 @@
-import type { Principal } from "../../access/principal.ts";
 import { checkAll } from "../../guards/answer-check.ts";
 import type { CheckContext } from "../../guards/check-context.ts";
 import type { CheckedText } from "../../guards/checked-text.ts";
 import { JsonDocument } from "../../guards/json-document.ts";
-import type { IncomingRequest } from "../call.ts";
-import type { Gateway } from "../gateway.ts";
+import { whileRunning } from "../derived/while-running.ts";
 import type { GuardAsker } from "./guard-asker.ts";
 import { guardRefusal } from "./guard-refusal.ts";
-import { GuardRun } from "./guard-run.ts";
-
-/** The guards of a call; undefined if none look at it. */
-export function beginGuards(
-  incoming: IncomingRequest,
-  principal: Principal,
-  model: string,
-  { snapshot }: Pick<Gateway, "snapshot">,
-): GuardRun | undefined {
-  const inForce = incoming.isOfGuard === true ? undefined : snapshot.guards?.inForce(principal, model);
-  return inForce && new GuardRun(inForce);
-}
 
 /** Shows the texts of a request to its guards. */
 export class RequestGuard {
-  readonly #run: GuardRun;
+  readonly #asker: GuardAsker;
   readonly #context: CheckContext;
-  /** What became of texts that the guards have seen. */
-  readonly #known = new Map<string, string>();
 
-  constructor(run: GuardRun, asker: GuardAsker) {
-    this.#run = run;
-    this.#context = { tally: run.request, nowMs: asker.gateway.clock.nowMs, asker };
+  constructor(asker: GuardAsker) {
+    this.#asker = asker;
+    this.#context = { tally: asker.run.request, nowMs: asker.gateway.clock.nowMs, asker };
   }
 
-  /** The body as the guards leave it. Texts that they have seen before are not shown again. Throws if they refuse it. */
+  /** The body as the guards leave it. Texts that a guard has seen before are not shown to it again. Throws if one refuses it. */
   async check(json: string): Promise<string> {
+    const { call, gateway, run } = this.#asker;
     const document = new JsonDocument(json);
-    const fresh: CheckedText[] = [];
-    for (const text of document.texts) {
-      const known = this.#known.get(text.original);
-      if (known === undefined) fresh.push(text);
-      else text.value = known;
-    }
     try {
-      await checkAll(this.#run.inForce.request, fresh, this.#context);
+      await whileRunning(this.#checkFrom(document.texts), call, gateway.clock);
     } catch (thrown) {
-      throw guardRefusal(thrown, "request");
-    }
-    for (const { original, value, kind } of fresh) {
-      if (kind === "text" || original === value) this.#known.set(original, value);
-      this.#known.set(value, value);
+      throw guardRefusal(thrown, "request", run);
     }
     document.unseal();
     return document.write();
+  }
+
+  async #checkFrom(texts: readonly CheckedText[]): Promise<void> {
+    const { inForce, seen } = this.#asker.run;
+    for (const guard of inForce.request) {
+      const { name } = guard.settings;
+      const fresh = texts.filter((text) => {
+        const left = guard.kinds.has(text.kind) ? seen.find(name, text.value) : undefined;
+        if (left !== undefined) text.value = left;
+        return left === undefined;
+      });
+      const before = fresh.map(({ value }) => value);
+      const waits = checkAll([guard], fresh, this.#context);
+      if (waits !== undefined) await waits;
+      for (const [index, { value, kind }] of fresh.entries()) {
+        const shown = before[index] ?? value;
+        if (guard.kinds.has(kind) && (kind === "text" || shown === value)) seen.add(name, shown, value);
+      }
+    }
   }
 }

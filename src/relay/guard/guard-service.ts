@@ -1,6 +1,7 @@
 import { checkJson } from "../../guards/answer-check.ts";
 import { GuardBlockedError } from "../../guards/guard-errors.ts";
 import { StreamGuard } from "../../guards/stream/stream-guard.ts";
+import { whileRunning } from "../derived/while-running.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ServiceCall } from "../service/service-call.ts";
 import { guardRefusal } from "./guard-refusal.ts";
@@ -22,12 +23,18 @@ export async function guardServiceAnswer(
 ): Promise<string> {
   const { guards, attempt } = call;
   if (guards === undefined || attempt === undefined || guards.inForce.response.length === 0) return answer;
-  const context = { tally: guards.response(attempt), nowMs: gateway.clock.nowMs, asker: { ...call, gateway } };
+  const context = {
+    tally: guards.response(attempt),
+    nowMs: gateway.clock.nowMs,
+    asker: { gateway, call, run: guards },
+  };
   try {
-    return (await checkJson(guards.inForce.response, answer, context)).write();
+    const checking = checkJson(guards.inForce.response, answer, context);
+    return (await whileRunning(checking, call, gateway.clock)).write();
   } catch (thrown) {
+    const refusal = guardRefusal(thrown, "response", guards);
     if (thrown instanceof GuardBlockedError && stop !== undefined) return stop.whole(answer);
-    throw guardRefusal(thrown, "response");
+    throw refusal;
   }
 }
 
@@ -43,13 +50,17 @@ export async function* guardServiceParts(
     yield* parts;
     return;
   }
-  const context = { tally: guards.response(attempt), nowMs: gateway.clock.nowMs, asker: { ...call, gateway } };
+  const context = {
+    tally: guards.response(attempt),
+    nowMs: gateway.clock.nowMs,
+    asker: { gateway, call, run: guards },
+  };
   const guard = new StreamGuard(guards.inForce.response, serviceTexts, context);
   let refusal: unknown;
   const check = async () => {
     try {
       guard.check();
-      await guard.pending;
+      if (guard.pending !== undefined) await whileRunning(guard.pending, call, gateway.clock);
     } catch (thrown) {
       refusal = thrown;
     }
@@ -72,6 +83,6 @@ export async function* guardServiceParts(
       return;
     }
   }
-  if (!(refusal instanceof GuardBlockedError) || stop === undefined) throw guardRefusal(refusal, "response");
+  if (!(refusal instanceof GuardBlockedError) || stop === undefined) throw guardRefusal(refusal, "response", guards);
   yield stop.streamed();
 }

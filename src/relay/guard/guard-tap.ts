@@ -1,4 +1,5 @@
 import { ByteBuffer } from "../../base/byte-buffer.ts";
+import type { Clock } from "../../base/clock.ts";
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { MediaTokens } from "../../canon/media-tokens.ts";
 import { addNote } from "../../canon/notes.ts";
@@ -8,7 +9,8 @@ import type { Tap, TapProgress } from "../../dialects/dialect.ts";
 import { GuardBlockedError } from "../../guards/guard-errors.ts";
 import { StreamGuard } from "../../guards/stream/stream-guard.ts";
 import { readFrames } from "../../wire/sse.ts";
-import type { Call, LaneAttempt } from "../call.ts";
+import { type Call, ClientDisconnectedError, type LaneAttempt } from "../call.ts";
+import { whileRunning } from "../derived/while-running.ts";
 import type { Gateway } from "../gateway.ts";
 import { FilterStop, GUARD_STOP } from "./filter-stop.ts";
 import { guardRefusal } from "./guard-refusal.ts";
@@ -31,10 +33,13 @@ export class GuardTap implements Tap {
   readonly #run: GuardRun;
   readonly #attempt: LaneAttempt;
   readonly #isEvents: boolean;
+  readonly #clock: Clock;
   /** Absent if no guard can stop the response. */
   readonly #filterStop: FilterStop | undefined;
   readonly #rendered = new ByteBuffer();
   #isBlocked = false;
+  /** Nobody reads it. Like one that is blocked, it is read to its end. */
+  #isLeft = false;
   #failure: GatewayError | undefined;
   #hasEnded = false;
   #isKept = false;
@@ -51,9 +56,13 @@ export class GuardTap implements Tap {
     this.#call = call;
     this.#run = run;
     this.#attempt = attempt;
-    const asker = { gateway, principal: call.principal, incoming: { ...call.incoming, require: call.routing.require } };
     const texts = call.saver === undefined ? dialect.texts : { ...dialect.texts, repeats: true };
-    this.#guard = new StreamGuard(guards, texts, { tally: run.response(attempt), nowMs: gateway.clock.nowMs, asker });
+    const { clock } = gateway;
+    this.#clock = clock;
+    this.#guard = run.stream(
+      attempt,
+      (tally) => new StreamGuard(guards, texts, { tally, nowMs: clock.nowMs, asker: { gateway, call, run } }),
+    );
     this.#isEvents = dialect.http.streamType(options).startsWith("text/event-stream");
     const stops = guards.some(
       ({ settings, hook }) => settings.action === "block" || (hook && settings.action !== "observe"),
@@ -78,7 +87,7 @@ export class GuardTap implements Tap {
     if (this.pending === undefined) {
       const text = decoder.decode(this.#rendered.view());
       this.#rendered.clear();
-      if (!this.#isBlocked && this.#failure === undefined) this.#check(text);
+      if (!this.#isBlocked && !this.#isLeft && this.#failure === undefined) this.#check(text);
     }
     if (this.pending === undefined) this.#release(output);
     else if (!this.#run.inForce.actsOnResponse) this.#write(output);
@@ -100,7 +109,7 @@ export class GuardTap implements Tap {
 
   #wait(pending: Promise<unknown> | undefined): void {
     if (pending === undefined) return;
-    const waiting = pending
+    const waiting = whileRunning(pending, this.#call, this.#clock)
       .catch((thrown: unknown) => this.#stop(thrown))
       .finally(() => {
         if (this.pending === waiting) this.pending = undefined;
@@ -109,12 +118,18 @@ export class GuardTap implements Tap {
   }
 
   #stop(thrown: unknown): void {
-    if (thrown instanceof GuardBlockedError && this.#filterStop !== undefined) this.#isBlocked = true;
-    else this.#failure = asGatewayError(guardRefusal(thrown, "response"));
+    const refusal = guardRefusal(thrown, "response", this.#run);
+    if (thrown instanceof ClientDisconnectedError) this.#isLeft = true;
+    else if (thrown instanceof GuardBlockedError && this.#filterStop !== undefined) this.#isBlocked = true;
+    else this.#failure = asGatewayError(refusal);
   }
 
   #release(output: ByteBuffer): void {
     if (this.#failure !== undefined) return;
+    if (this.#isLeft) {
+      this.#isDone = this.#tap.state === "ended";
+      return;
+    }
     if (this.#isBlocked) {
       this.#endBlocked(output);
       return;
@@ -156,7 +171,7 @@ export class GuardTap implements Tap {
     if (this.#isDone || (this.#tap.state !== "ended" && this.#tap.failure === undefined)) return;
     const text = this.#filterStop?.write(this.#tap.usage);
     if (text === undefined)
-      this.#failure = asGatewayError(guardRefusal(new GuardBlockedError("", "it was stopped"), "response"));
+      this.#failure = asGatewayError(guardRefusal(new GuardBlockedError("", "it was stopped"), "response", this.#run));
     else output.putText(text);
     this.#isDone = true;
   }

@@ -5,24 +5,30 @@ import { HookError } from "../../guards/text-hook.ts";
 const FAILURES = 5;
 const OPEN_MS = 30_000;
 
-/** Stops asking something that does not answer, so that not every call waits for it. One question tries again after a while. */
+/**
+ * Stops asking something that does not answer, so that not every call waits for it. One question tries again after a while. Each
+ * project has its own: what one does must not keep the texts of others from being checked (H74).
+ */
 export class HookCircuit {
-  #failures = 0;
-  #openUntilMs = 0;
+  /** By project, only of those with failures. */
+  readonly #failing = new Map<string, { failures: number; openUntilMs: number }>();
 
-  async run<T>(clock: Pick<Clock, "nowMs">, ask: () => Promise<T>): Promise<T> {
-    if (this.#failures >= FAILURES) {
-      if (clock.nowMs() < this.#openUntilMs) throw new HookError("it was skipped because it failed repeatedly");
+  async run<T>(project: string, clock: Pick<Clock, "nowMs">, ask: () => Promise<T>): Promise<T> {
+    const before = this.#failing.get(project);
+    if (before !== undefined && before.failures >= FAILURES) {
+      if (clock.nowMs() < before.openUntilMs) throw new HookError("it was skipped because it failed repeatedly");
       // The others wait for the outcome of this one.
-      this.#openUntilMs = clock.nowMs() + OPEN_MS;
+      before.openUntilMs = clock.nowMs() + OPEN_MS;
     }
     try {
       const result = await ask();
-      this.#failures = 0;
+      this.#failing.delete(project);
       return result;
     } catch (thrown) {
-      this.#failures++;
-      if (this.#failures >= FAILURES) this.#openUntilMs = clock.nowMs() + OPEN_MS;
+      // A call that ended meanwhile says nothing about what was asked.
+      if (!(thrown instanceof HookError)) throw thrown;
+      const failures = (this.#failing.get(project)?.failures ?? 0) + 1;
+      this.#failing.set(project, { failures, openUntilMs: clock.nowMs() + OPEN_MS });
       throw thrown;
     }
   }

@@ -1,58 +1,64 @@
 import { arrayAt, isObject, objectAt, parseObject } from "../../base/json.ts";
-import { withTimeout } from "../../base/with-timeout.ts";
+import { asGatewayError, type ErrorKind } from "../../canon/error.ts";
 import type { GuardSettings } from "../../canon/guard/guard-settings.ts";
-import { HookError, type TextHook } from "../../guards/text-hook.ts";
-import { NO_CONNECTION } from "../background.ts";
-import type { IncomingRequest } from "../call.ts";
+import { askInParts, RefusedTextError } from "../../guards/ask-in-parts.ts";
+import { HookError, type HookText, type TextHook } from "../../guards/text-hook.ts";
+import { RelayError } from "../answer/relay-error.ts";
+import { DeadlineError } from "../call.ts";
+import { checkFor } from "../derived/derive.ts";
+import { requireRunning } from "../derived/while-running.ts";
 import { relayModerations } from "../service/moderations.ts";
 import type { GuardAsker } from "./guard-asker.ts";
 import { HookCircuit } from "./hook-circuit.ts";
 
 const REPLACEMENT = "[redacted:moderation]";
 
-/** Asks a moderation model of the catalogue. It is a call of the same key, with a receipt of its own (decision 0124). */
+/** Refusals that depend on the texts. */
+const OF_TEXTS: ReadonlySet<ErrorKind> = new Set(["invalid_request", "too_large", "content_blocked"]);
+
+/** Asks a moderation model of the catalogue. It is a check for the call, with a receipt of its own (decision 0124). */
 export function moderationHook({ model = "", action, timeoutMs }: GuardSettings): TextHook {
   const circuit = new HookCircuit();
   return async ({ texts }, asker) => {
-    const { gateway } = asker as GuardAsker;
-    const body = JSON.stringify({ model, input: texts.map(({ text }) => text) });
-    const late = () => new HookError(`the moderation model did not answer within ${timeoutMs} ms`);
-    const results = await circuit.run(gateway.clock, () =>
-      withTimeout(moderate(body, asker as GuardAsker), timeoutMs, gateway.clock, late),
+    const { gateway, call } = asker as GuardAsker;
+    const results = await circuit.run(call.principal.project, gateway.clock, () =>
+      askInParts(texts, (parts) => moderate(parts, { model, timeoutMs }, asker as GuardAsker)),
     );
-    if (results.length !== texts.length) throw new HookError("the moderation model did not answer for every text");
-    const flagged = results.flatMap((result, place) => (isObject(result) && result["flagged"] === true ? [place] : []));
-    if (flagged.length === 0) return { verdict: "allow" };
-    const reason = [...new Set(flagged.flatMap((place) => categoriesOf(results[place])))].sort().join(", ");
+    const matches = results.filter(({ answer }) => answer === undefined || answer["flagged"] === true);
+    if (matches.length === 0) return { verdict: "allow" };
+    const names = matches.flatMap(({ answer }) => (answer === undefined ? ["unreadable"] : categoriesOf(answer)));
+    const reason = [...new Set(names)].sort().join(", ");
+    if (matches.every(({ answer }) => answer === undefined) && action === "observe")
+      return { verdict: "unreadable", reason };
     if (action !== "redact") return { verdict: "block", reason };
-    return { verdict: "replace", reason, replacements: new Map(flagged.map((place) => [place, REPLACEMENT])) };
+    return { verdict: "replace", reason, replacements: new Map(matches.map(({ place }) => [place, REPLACEMENT])) };
   };
 }
 
-async function moderate(body: string, { gateway, principal, incoming }: GuardAsker): Promise<readonly unknown[]> {
-  // The operator chose the model, whatever the key may call. Nothing of it is captured.
-  const { protocols: _protocols, capture: _capture, maker: _maker, ...rest } = principal;
-  const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
-  const asking: IncomingRequest = {
-    request: new Request("http://gateway/v1/moderations", { method: "POST", headers, body }),
-    requestId: incoming.requestId,
-    connection: { ...NO_CONNECTION },
-    credential: undefined,
-    principal: { ...rest, models: ["*"] },
-    dialect: incoming.dialect,
-    door: "contract",
-    naming: { vendorNames: false },
-    strict: false,
-    require: incoming.require,
-    isOfGuard: true,
-  };
+async function moderate(
+  texts: readonly HookText[],
+  { model, timeoutMs }: { model: string; timeoutMs: number },
+  { gateway, call, run }: GuardAsker,
+): Promise<readonly Record<string, unknown>[]> {
+  requireRunning(call, gateway.clock);
+  const body = JSON.stringify({ model, input: texts.map(({ text }) => text) });
+  const asking = checkFor("moderation", call, run.seen, { path: "/v1/moderations", body, withinMs: timeoutMs });
+  let results: readonly unknown[];
   try {
     const response = await relayModerations(asking, gateway);
-    return arrayAt(parseObject(await response.text()), "results");
+    results = arrayAt(parseObject(await response.text()), "results");
   } catch (thrown) {
-    throw new HookError("the moderation model failed", { cause: thrown });
+    requireRunning(call, gateway.clock);
+    const error = thrown instanceof RelayError ? thrown.error : asGatewayError(thrown);
+    if (OF_TEXTS.has(error.kind)) throw new RefusedTextError(error.message);
+    const isLate = error instanceof DeadlineError;
+    const why = isLate ? `the moderation model did not answer within ${timeoutMs} ms` : "the moderation model failed";
+    throw new HookError(why, { cause: thrown });
   }
+  if (results.length !== texts.length || !results.every(isObject))
+    throw new HookError("the moderation model did not answer for every text");
+  return results;
 }
 
-const categoriesOf = (result: unknown): string[] =>
+const categoriesOf = (result: Record<string, unknown>): string[] =>
   Object.entries(objectAt(result, "categories") ?? {}).flatMap(([name, is]) => (is === true ? [name] : []));

@@ -4,7 +4,7 @@ import type { GuardSettings } from "../../canon/guard/guard-settings.ts";
 import { type HookAnswer, HookError, type HookText, type TextHook } from "../../guards/text-hook.ts";
 import type { HttpExchange, HttpRequest } from "../../wire/http/http-exchange.ts";
 import { sendFailure } from "../../wire/send.ts";
-import type { Gateway } from "../gateway.ts";
+import { requireRunning } from "../derived/while-running.ts";
 import type { GuardAsker } from "./guard-asker.ts";
 import { HookCircuit } from "./hook-circuit.ts";
 
@@ -22,19 +22,26 @@ type WebhookRequest = HttpRequest & { body: string };
 export function webhookHook({ url, secret, timeoutMs }: GuardSettings): TextHook {
   const circuit = new HookCircuit();
   return async ({ guard, on, texts }, asker) => {
-    const { gateway } = asker as GuardAsker;
+    const { gateway, call } = asker as GuardAsker;
     const named = withOwnPaths(texts);
     const body = JSON.stringify({ guard, on, texts: named });
-    if (body.length > MAX_QUESTION_CHARACTERS) throw new HookError("the texts are too large for a webhook");
+    // The caller could make such a question fail.
+    if (body.length > MAX_QUESTION_CHARACTERS) return UNREADABLE;
     const headers: Record<string, string> = {
       "content-type": "application/json; charset=utf-8",
       "user-agent": "trivium-guards",
     };
     if (secret !== undefined) headers["x-trivium-signature"] = webhookSignature(body, secret, gateway.clock.wallMs());
     const request: WebhookRequest = { url: url?.reveal() ?? "", headers, body };
-    return await circuit.run(gateway.clock, async () => readAnswer(await post(request, timeoutMs, gateway), named));
+    return await circuit.run(call.principal.project, gateway.clock, async () => {
+      const answer = await post(request, timeoutMs, asker as GuardAsker);
+      return answer === undefined ? UNREADABLE : readAnswer(answer, named);
+    });
   };
 }
+
+const UNREADABLE: HookAnswer = { verdict: "unreadable", reason: "unreadable: the texts are too large for the webhook" };
+const TOO_LARGE = 413;
 
 /** Several texts of one question may have one place in a body, in different events of a stream. */
 function withOwnPaths(texts: readonly HookText[]): HookText[] {
@@ -46,19 +53,29 @@ function withOwnPaths(texts: readonly HookText[]): HookText[] {
   });
 }
 
-async function post(request: WebhookRequest, timeoutMs: number, { send, clock }: Gateway): Promise<string> {
+/** Undefined if the texts are too large. */
+async function post(
+  request: WebhookRequest,
+  timeoutMs: number,
+  { gateway: { send, clock }, call }: GuardAsker,
+): Promise<string | undefined> {
+  requireRunning(call, clock);
   let exchange: HttpExchange | undefined;
   let isLate = false;
   const cancel = clock.after(timeoutMs, () => {
     isLate = true;
     exchange?.close();
   });
-  const read = async (newConnection: boolean): Promise<string> => {
+  const ending = { clientDisconnected: () => exchange?.close(), callStopped: () => exchange?.close() };
+  call.client.check();
+  call.client.addListener(ending);
+  const read = async (newConnection: boolean): Promise<string | undefined> => {
     exchange = send({ ...request, newConnection });
     const answer = await exchange.answer();
     const { status } = answer;
     if (status < 200 || status > 299) {
       exchange.close();
+      if (status === TOO_LARGE) return undefined;
       const why = status >= 300 && status < 400 ? ": redirects are not followed" : "";
       throw new HookError(`the webhook answered ${status}${why}`);
     }
@@ -83,11 +100,13 @@ async function post(request: WebhookRequest, timeoutMs: number, { send, clock }:
       return read(true);
     });
   } catch (thrown) {
+    requireRunning(call, clock);
     if (isLate) throw new HookError(`the webhook did not answer within ${timeoutMs} ms`);
     if (thrown instanceof HookError) throw thrown;
     throw new HookError("the webhook could not be reached", { cause: thrown });
   } finally {
     cancel();
+    call.client.removeListener(ending);
   }
 }
 

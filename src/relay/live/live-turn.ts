@@ -23,6 +23,7 @@ import { correctUsage } from "../settle/correct-usage.ts";
 import { secondsOf, tokensOfAudio } from "./live-audio.ts";
 import { laneOf } from "./live-caller.ts";
 import { type AskedTurn, liveKind } from "./live-kind.ts";
+import { refuseGuarded } from "./open-live.ts";
 
 /** How a turn ended. */
 export interface TurnEnding {
@@ -100,6 +101,7 @@ export class LiveTurn implements AttemptRecord {
   static async admit(asked: AskedTurn, gateway: Gateway, options: TurnOptions = {}): Promise<LiveTurn> {
     const { incoming, principal } = asked.caller;
     const isDone = options.isDone ?? options.refusal !== undefined;
+    if (!isDone) refuseGuarded(asked.caller, gateway);
     const { url, headers } = incoming.request;
     const turn = {
       ...incoming,

@@ -87,9 +87,9 @@ export async function openLive(opening: OpeningSession, gateway: Gateway): Promi
 }
 
 /** Speech cannot be held back until a guard has read it, so that a guard that may stop or change texts refuses the session (H57). */
-function refuseGuarded(caller: LiveCaller, { snapshot }: Gateway): void {
+export function refuseGuarded(caller: LiveCaller, { snapshot }: Gateway): void {
   const { model } = caller.resolved;
-  const inForce = snapshot.guards?.inForce(caller.principal(), model.id);
+  const inForce = snapshot.guards?.inForce(caller.principal(), [model.id]);
   if (inForce === undefined) return;
   const acting = [...inForce.request, ...inForce.response].filter(({ settings }) => settings.action !== "observe");
   const names = [...new Set(acting.map(({ settings }) => settings.name))];

@@ -1,17 +1,15 @@
 import { arrayAt, isObject, type JsonObject, parseObject, stringAt } from "../../base/json.ts";
-import { asGatewayError } from "../../canon/error.ts";
 import type { AskedImage, ImageOutcome } from "../../dialects/request/hosted-images.ts";
 import { readFrames } from "../../wire/sse.ts";
-import { requestWith } from "../answer/hosted-request.ts";
 import type { HostedRounds } from "../answer/hosted-rounds.ts";
-import { RelayError } from "../answer/relay-error.ts";
+import { errorOf } from "../answer/stream-texts.ts";
 import { readEvents } from "../attempt/read-events.ts";
 import { GENERATIONS } from "./image-protocols.ts";
 import { relayImages } from "./images.ts";
 
-type Rounds = Pick<HostedRounds, "gateway" | "incoming" | "imageModel" | "tool">;
+type Rounds = Pick<HostedRounds, "work" | "imageModel" | "tool">;
 
-/** Generates an image as a separate call, which is admitted and billed like any other. Errors are reported to the model. */
+/** Generates an image as a separate call. Its errors are reported to the model, unless they end the response as a whole. */
 export async function makeHostedImage(asked: AskedImage, rounds: Rounds): Promise<ImageOutcome> {
   try {
     const response = await askImages(asked.request, rounds);
@@ -21,7 +19,7 @@ export async function makeHostedImage(asked: AskedImage, rounds: Rounds): Promis
       ? { error: "the provider returned no image" }
       : { image, format: stringAt(answer, "output_format") };
   } catch (thrown) {
-    return failed(thrown);
+    return failed(thrown, rounds);
   }
 }
 
@@ -38,26 +36,27 @@ export async function* previewHostedImage(
         const event = parseObject(data ?? "") ?? {};
         const type = stringAt(event, "type") ?? "";
         const error = isObject(event["error"]) ? stringAt(event["error"], "message") : undefined;
-        if (error !== undefined) return { error };
+        if (error !== undefined) {
+          rounds.work.requireRunning();
+          return { error };
+        }
         if (type.endsWith(".completed")) return { image: event, format: stringAt(event, "output_format") };
         if (type.endsWith(".partial_image")) yield { preview: stringAt(event, "b64_json") ?? "" };
       }
     }
     return { error: "the provider returned no image" };
   } catch (thrown) {
-    return failed(thrown);
+    return failed(thrown, rounds);
   }
 }
 
-function askImages(asked: JsonObject, { incoming, gateway, imageModel }: Rounds): Promise<Response> {
-  const { modelInPath: _model, streamInPath: _stream, ...request } = incoming;
+function askImages(asked: JsonObject, { work, imageModel }: Rounds): Promise<Response> {
   const body = { ...asked, model: imageModel, n: 1 };
-  return relayImages(
-    { ...request, request: requestWith(incoming.request, body), naming: { vendorNames: false }, protocol: GENERATIONS },
-    gateway,
-  );
+  const incoming = work.next("hosted_image", body, { naming: { vendorNames: false }, modelInPath: undefined });
+  return relayImages({ ...incoming, protocol: GENERATIONS }, work.gateway);
 }
 
-const failed = (thrown: unknown): ImageOutcome => ({
-  error: asGatewayError(thrown instanceof RelayError ? thrown.error : thrown).message,
-});
+function failed(thrown: unknown, { work }: Rounds): ImageOutcome {
+  if (work.isEndedBy(thrown)) throw thrown;
+  return { error: errorOf(thrown).message };
+}

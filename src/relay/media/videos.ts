@@ -1,4 +1,5 @@
 import { sharingOf } from "../../access/principal.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
@@ -80,7 +81,7 @@ async function submit(
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const { startedAtMs, principal, client } = entered;
+  const { startedAtMs, principal, client, timer, memory } = entered;
   const { catalogue } = gateway.snapshot;
   const received = await incoming.protocol.read(incoming, entered, gateway, operations);
   const { model } = catalogue.resolve(received.model, incoming.naming);
@@ -92,25 +93,14 @@ async function submit(
   const { request: original } = incoming;
   const readAgain = (request: Request) =>
     incoming.protocol.read({ ...incoming, request }, entered, gateway, operations);
-  const { admission, fitted, routing, sent, guards, refusal } = await readRequest(
-    VIDEOS,
-    { ...incoming, received, original, readAgain },
-    entered,
-    gateway,
-  );
-  const { request: asked, plan, fits } = fitted;
-  const [first] = fits;
-  if (first === undefined) throw new Error("a plan has at least one offer");
-  const operation = newOperation(principal, model, first.target, first.fitted, requestDigest, {
-    createdAtMs: admission.atMs,
-    nowMs: startedAtMs,
-    random: gateway.random,
-  });
-  if (refusal !== undefined) {
-    gateway.runningCalls++;
-    const { timer, memory } = entered;
-    const refused = {
-      receiptId: operation.receiptId,
+  const read = await readRequest(VIDEOS, { ...incoming, received, original, readAgain }, entered, gateway);
+  const { admission, routing, guards } = read;
+  const trace = gateway.tracing?.begin(incoming.request.headers);
+  let { fitted, sent } = read;
+  if (read.check !== undefined) {
+    const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
+    const known = {
+      receiptId,
       incoming,
       principal,
       admission,
@@ -119,15 +109,27 @@ async function submit(
       timer,
       memory,
       client,
+      routing,
+      trace,
     };
-    const nothing = { stream: false, offersTried: [], trace: undefined, attempt: undefined, plan: undefined };
-    throw await refuseAdmitted(
-      { ...refused, ...nothing, continued: undefined, hedged: false, guards },
-      "videos",
-      refusal,
-      gateway,
-    );
+    const nothing = { stream: false, offersTried: [], attempt: undefined, plan: undefined, continued: undefined };
+    const call = { ...known, ...nothing, guards, hedged: false, verb: "videos" } as const;
+    gateway.runningCalls++;
+    gateway.calls.add(call);
+    const { refusal, ...checked } = await read.check(call);
+    if (refusal !== undefined) throw await refuseAdmitted(call, "videos", refusal, gateway);
+    gateway.calls.remove(client);
+    gateway.runningCalls--;
+    ({ fitted, sent } = checked);
   }
+  const { request: asked, plan, fits } = fitted;
+  const [first] = fits;
+  if (first === undefined) throw new Error("a plan has at least one offer");
+  const operation = newOperation(principal, model, first.target, first.fitted, requestDigest, {
+    createdAtMs: admission.atMs,
+    nowMs: startedAtMs,
+    random: gateway.random,
+  });
   if (guards !== undefined) operation.job.guards = guards.verdicts(undefined);
   if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id);
   operation.share = sharingOf(principal);
@@ -145,7 +147,6 @@ async function submit(
   if (admission.endUser !== undefined) operation.endUser = admission.endUser;
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
-  const trace = gateway.tracing?.begin(incoming.request.headers);
   const keepTrace = () => {
     const { request, requestId: id, modelInPath, videoInPath } = incoming;
     operation.job.request = { id };

@@ -40,6 +40,8 @@ type Admitted<Incoming> = Pick<
   | "hedged"
 > & { attempt: undefined; incoming: Incoming; verb: Receipt["verb"] };
 
+type Mutable<Of> = { -readonly [Field in keyof Of]: Of[Field] };
+
 /**
  * Reads and admits a request. From here on there is a receipt; a rejected request has none. If intents are enabled, the call's row
  * is on disk before anything else happens.
@@ -64,7 +66,7 @@ export async function admitCall<
   }
   gateway.runningCalls++;
   const { startedAtMs, timer, principal, client, memory } = entered;
-  const { admission, routing, fitted, sent } = asked;
+  const { admission, routing, fitted, sent, guards } = asked;
   const { model, calledAs } = fitted.served;
   const stream = kind.streams(fitted, incoming);
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
@@ -83,7 +85,8 @@ export async function admitCall<
       throw refusal;
     }
   }
-  const admitted = {
+  const { cause } = incoming;
+  const admitted: Mutable<Admitted<Incoming>> = {
     receiptId,
     incoming,
     principal,
@@ -97,18 +100,23 @@ export async function admitCall<
     client,
     memory,
     offersTried: [],
-    trace: gateway.tracing?.begin(incoming.request.headers),
+    trace: gateway.tracing?.begin(incoming.request.headers, cause?.call.trace),
     routing,
     conversation: undefined,
     plan: undefined,
     continued: undefined,
     hedged: false,
     attempt: undefined,
-    guards: asked.guards,
+    guards,
     verb: kind.verb(incoming),
   };
   if (!sendsNothing) gateway.calls.add(admitted);
   if (gateway.events.watched && !sendsNothing) publishCallBegun(admitted, gateway);
-  if (asked.refusal !== undefined) throw await refuseAdmitted(admitted, kind.verb(incoming), asked.refusal, gateway);
-  return { admitted, asked };
+  if (asked.check === undefined) return { admitted, asked };
+  const { refusal, ...checked } = await asked.check(admitted);
+  if (checked.sent !== undefined && !isPrepared) admitted.capture = captureOf(checked.sent, incoming, gateway);
+  if (refusal !== undefined) throw await refuseAdmitted(admitted, kind.verb(incoming), refusal, gateway);
+  admitted.model = checked.fitted.served.model;
+  admitted.modelInAnswer = incoming.door === "dropin" ? checked.fitted.served.calledAs : admitted.model.id;
+  return { admitted, asked: { ...asked, ...checked } };
 }

@@ -4,7 +4,7 @@ import type { Principal } from "../../access/principal.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 
-const END_USER_HEADER = "x-trivium-user";
+export const END_USER_HEADER = "x-trivium-user";
 
 /**
  * Who uses the client's program: as its credential says, or else the header, or else the body. Read before fields are taken

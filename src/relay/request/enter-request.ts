@@ -24,17 +24,25 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
   const found = incoming.principal ?? gateway.keys.identify(credential ?? "", connection);
   const principal = found instanceof Promise ? await found : found;
   if (gateway.ledger.full) throw cannotStore();
-  const client = new ClientPresence(request, connection, gateway.watchdog);
+  const { cause } = incoming;
+  const client = new ClientPresence(request, connection, gateway.watchdog, cause?.call.client);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
   try {
-    const entry =
-      (incoming.isDone ? gateway.admissions.enterDone(principal) : incoming.line?.enter()) ??
-      (await enterShared(principal, startedAtMs, gateway));
-    return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(principal) };
+    const entry = enterAlone(incoming, principal, gateway) ?? (await enterShared(principal, startedAtMs, gateway));
+    // Requests of the caller that are in memory must not make a check fail.
+    const owner =
+      cause?.kind === "check" ? { keyId: `check ${principal.keyId}`, keyName: principal.keyName } : principal;
+    return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(owner) };
   } catch (refusal) {
     client.release();
     throw refusal;
   }
+}
+
+/** Without a place among the calls in flight, and without counting as a request; undefined for what a client has sent. */
+function enterAlone({ isDone, cause, line }: IncomingRequest, principal: Principal, { admissions }: Gateway) {
+  if (isDone || cause?.kind === "check") return admissions.enterDone(cause?.call.principal ?? principal);
+  return line?.enter() ?? (cause && admissions.enterWork(principal));
 }
 
 async function enterShared(principal: Principal, atMs: number, { admissions, clock }: Gateway): Promise<Entry> {

@@ -47,6 +47,7 @@ export async function keepIntent(
   const tags = unionOfTags(principal.tags, incoming.tags);
   if (tags !== undefined) intent.tags = tags;
   if (admission.endUser !== undefined) intent.endUser = admission.endUser;
+  if (incoming.line !== undefined) intent.batch = incoming.line.batch;
   if (!(await ledger.writeIntent(intent, runningCalls === 1))) throw cannotStore();
 }
 

@@ -6,14 +6,17 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
+import type { Model } from "../../catalogue/model.ts";
 import { outlineOf } from "../../dialects/outline-of.ts";
 import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { AnswerCaching } from "../cached/answer-caching.ts";
-import type { IncomingRequest } from "../call.ts";
+import type { CausingCall, IncomingRequest } from "../call.ts";
+import { routingFor } from "../derived/derive.ts";
+
 import type { Gateway } from "../gateway.ts";
-import { beginGuards, RequestGuard } from "../guard/guard-request.ts";
-import type { GuardRun } from "../guard/guard-run.ts";
+import { RequestGuard } from "../guard/guard-request.ts";
+import { beginGuards, type GuardRun } from "../guard/guard-run.ts";
 import { requireTraits } from "../require-traits.ts";
 import { type BilledOffer, checkBilling } from "./check-billing.ts";
 import { endUserOf } from "./end-user.ts";
@@ -48,7 +51,7 @@ export interface ResolvedRequest<Incoming extends IncomingRequest, Found extends
 
 /** A request matched to a model that can serve it. */
 export interface FittedRequest {
-  readonly served: Resolved;
+  readonly served: Resolved & { readonly fallback?: { readonly model: Pick<Model, "id"> } | undefined };
 }
 
 /**
@@ -108,10 +111,17 @@ export interface AdmittedRequest<Fitted extends FittedRequest> {
   readonly sent: string | undefined;
   /** Undefined if no guard looks at it. */
   readonly guards: GuardRun | undefined;
-  /** A guard does not let it pass. */
-  readonly refusal: unknown;
   /** Undefined if its response is neither stored nor looked up. */
   readonly caching: AnswerCaching | undefined;
+  /** Shows it to its guards. The call runs meanwhile: it is listed, and ends like any other. */
+  readonly check?: (call: CausingCall) => Promise<CheckedRequest<Fitted>>;
+}
+
+/** A request as its guards have left it. */
+interface CheckedRequest<Fitted extends FittedRequest>
+  extends Pick<AdmittedRequest<Fitted>, "fitted" | "sent" | "caching"> {
+  /** A guard does not let it pass, or the call has ended. */
+  readonly refusal: unknown;
 }
 
 /**
@@ -134,14 +144,20 @@ export async function readRequest<
   const received = await kind.read(incoming, entered, gateway);
   timer.to("gateway");
   const asked = outlineOf(received);
-  const endUser = endUserOf(incoming.request.headers, received.fields ?? asked, principal);
-  const wanted = readRouting(asked, incoming.request.headers);
+  const { cause } = incoming;
+  const endUser = cause
+    ? cause.call.admission.endUser
+    : endUserOf(incoming.request.headers, received.fields ?? asked, principal);
+  const wanted = cause ? undefined : readRouting(asked, incoming.request.headers);
   const resolved = kind.resolve(modelName(incoming, received), incoming, gateway);
   const requester = { incoming, principal, model: resolved?.model };
   const read = kind.check === undefined ? received : kind.check(received, requester, gateway);
-  if (received.mayNameObjects !== false && !incoming.isFollowUp)
+  // The objects that its cause names were checked.
+  if (received.mayNameObjects !== false && cause === undefined)
     await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
-  const routing = resolveRouting(wanted, requester, gateway);
+  const routing = cause
+    ? routingFor(cause, { resolved, startedAtMs: entered.startedAtMs }, gateway)
+    : resolveRouting(wanted, requester, gateway);
   if (routing.require !== undefined && resolved !== undefined) requireTraits(resolved, routing, principal, gateway);
   const request = { incoming, entered, principal, resolved, wanted, routing };
   const fitted = await kind.fit(read, request, gateway);
@@ -157,71 +173,50 @@ export async function readRequest<
     principal.answerCache === undefined || kind.caching === undefined
       ? undefined
       : await kind.caching({ read, fitted, billables, estimate }, request, gateway);
-  if (caching?.found !== undefined)
-    return await admitFound(kind, { read, fitted, request, estimate, billables, caching }, gateway);
-  const admission = await entry.admitShared(estimate);
-  const admitted = { admission, billables, wanted, routing, caching };
-  const guards =
-    gateway.snapshot.guards === undefined
-      ? undefined
-      : beginGuards(incoming, principal, fitted.served.model.id, gateway);
-  if (guards === undefined) {
-    const sent = principal.capture === true ? kind.sent(received) : undefined;
-    return { ...admitted, fitted, sent, guards, refusal: undefined };
-  }
-  return { ...admitted, guards, ...(await guarded(kind, { read, fitted, request, guards }, gateway)) };
+  const guards = gateway.snapshot.guards && beginGuards(incoming, principal, modelsOf(fitted.served), gateway);
+  const sent = principal.capture === true && guards === undefined ? kind.sent(received) : undefined;
+  const found = caching?.found;
+  // Before the admission, which a refusal would not release.
+  if (found !== undefined) entered.memory.add(found.text.length);
+  const admission = await entry.admitShared(found === undefined ? estimate : { ...estimate, ...USES_NOTHING });
+  const admitted = { admission, fitted, sent, guards, billables, wanted, routing, caching };
+  if (guards === undefined) return admitted;
+  const check = async (call: CausingCall) => {
+    const left = await guarded(kind, { read, fitted, request, guards, call }, gateway);
+    const isSame = left.fitted === fitted && left.refusal === undefined && !guards.hasChanged(undefined);
+    if (caching === undefined || found === undefined || isSame) return { caching, ...left };
+    const asked = { ...left, caching: { place: caching.place, found: undefined } };
+    if (left.refusal !== undefined) return asked;
+    try {
+      // Guards that decide otherwise than before make it an ordinary request.
+      admission.grow(estimate);
+      return asked;
+    } catch (refusal) {
+      return { ...asked, refusal };
+    }
+  };
+  return { ...admitted, check };
 }
+
+/** The models that may answer. */
+const modelsOf = ({ model, fallback }: FittedRequest["served"]): string[] =>
+  fallback === undefined ? [model.id] : [model.id, fallback.model.id];
 
 interface GuardedParts<Incoming extends IncomingRequest, Read, Found extends Resolved | undefined, Fitted> {
   read: Read;
   fitted: Fitted;
   request: ResolvedRequest<Incoming, Found>;
   guards: GuardRun;
+  call: CausingCall;
 }
 
-interface FoundParts<Incoming extends IncomingRequest, Read, Found extends Resolved | undefined, Fitted>
-  extends Omit<GuardedParts<Incoming, Read, Found, Fitted>, "guards"> {
-  estimate: CallEstimate;
-  billables: readonly Billable[];
-  caching: AnswerCaching;
-}
-
-/**
- * Admits a request that a stored response answers: it needs neither tokens nor money. Guards look at the request first, because one
- * that decides otherwise than before makes it an ordinary request.
- */
-async function admitFound<
-  Incoming extends IncomingRequest,
-  Read extends ReadRequest,
-  Found extends Resolved | undefined,
-  Fitted extends FittedRequest,
->(
-  kind: CallKind<Incoming, Read, Found, Fitted>,
-  { read, fitted, request, estimate, billables, caching }: FoundParts<Incoming, Read, Found, Fitted>,
-  gateway: Gateway,
-): Promise<AdmittedRequest<Fitted>> {
-  const { incoming, entered, principal, wanted, routing } = request;
-  const guards = gateway.snapshot.guards && beginGuards(incoming, principal, fitted.served.model.id, gateway);
-  const left =
-    guards === undefined
-      ? { fitted, sent: principal.capture === true ? kind.sent(read) : undefined, refusal: undefined }
-      : await guarded(kind, { read, fitted, request, guards }, gateway);
-  const isSame = left.fitted === fitted && !guards?.hasChanged(undefined);
-  // Before the admission, which a refusal would not release.
-  if (isSame) entered.memory.add(caching.found?.text.length ?? 0);
-  const admission = await entered.entry.admitShared(
-    isSame || left.refusal !== undefined ? { ...estimate, ...USES_NOTHING } : estimate,
-  );
-  const own = { place: caching.place, found: isSame && left.refusal === undefined ? caching.found : undefined };
-  return { admission, billables, wanted, routing, guards, caching: own, ...left };
-}
-
+/** What a stored response needs. */
 const USES_NOTHING = { isFree: true, estimatedTokens: 0, estimatedCostNanoUsd: 0, maxCostNanoUsd: 0, leastTokens: 0 };
 
 const BLOCKED_BODY = "Not captured: a guard refused the request.";
 const READ_BEFORE = "the request was checked when its batch was created";
 
-/** The request as its guards leave it. One that they refuse is admitted, so that it has a receipt. */
+/** The request as its guards leave it. */
 async function guarded<
   Incoming extends IncomingRequest,
   Read extends ReadRequest,
@@ -229,27 +224,25 @@ async function guarded<
   Fitted extends FittedRequest,
 >(
   kind: CallKind<Incoming, Read, Found, Fitted>,
-  { read, fitted, request, guards }: GuardedParts<Incoming, Read, Found, Fitted>,
+  { read, fitted, request, guards, call }: GuardedParts<Incoming, Read, Found, Fitted>,
   gateway: Gateway,
-): Promise<Pick<AdmittedRequest<Fitted>, "fitted" | "sent" | "refusal">> {
+): Promise<Pick<CheckedRequest<Fitted>, "fitted" | "sent" | "refusal">> {
   const { incoming, principal } = request;
   const captured = (body: () => string) => (principal.capture === true ? body() : undefined);
   const before = { fitted, sent: captured(() => kind.sent(read)), refusal: undefined };
-  if (guards.inForce.request.length === 0) return before;
-  const unseen = incoming.line?.native?.response === undefined ? kind.unguarded : READ_BEFORE;
+  const { native } = incoming.line ?? {};
+  if (guards.inForce.request.length === 0 || (native?.response === undefined && native?.isTrial)) return before;
+  const unseen = native?.response === undefined ? kind.unguarded : READ_BEFORE;
   if (unseen !== undefined) {
     for (const { settings } of guards.inForce.request) guards.request.failed(settings.name, unseen, 0);
     return before;
   }
   try {
-    const guard = new RequestGuard(guards, {
-      gateway,
-      principal,
-      incoming: { ...incoming, require: request.routing.require },
-    });
+    const guard = new RequestGuard({ gateway, call, run: guards });
     const body = kind.sent(read);
     const left = await guard.check(body);
     const isChanged = left !== body;
+    if (isChanged) guards.left = left;
     const checked = isChanged ? await kind.rewritten(read, left, request, gateway) : read;
     let after = isChanged ? await kind.fit(checked, request, gateway) : fitted;
     if (kind.whole !== undefined) {

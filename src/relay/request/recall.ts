@@ -6,9 +6,9 @@ import { outlineOf } from "../../dialects/outline-of.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
 import type { IncomingCall } from "../call.ts";
+import { type CallTime, withinDeadline } from "../derived/while-running.ts";
 import type { Gateway } from "../gateway.ts";
 import { AnswerSaver } from "../settle/answer-saver.ts";
-import { type CallTime, withinDeadline } from "../within-deadline.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import { refuseManyValues } from "./read-body.ts";
 

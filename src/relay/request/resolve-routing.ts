@@ -1,8 +1,6 @@
 import type { Principal } from "../../access/principal.ts";
 import { checkScopes } from "../../access/scopes.ts";
-import { addRequirements } from "../../canon/offer-traits.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import type { AskedRouting } from "../../canon/routing-settings.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { RoutingRequest } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
@@ -11,7 +9,7 @@ import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** The caller and the requested model; undefined if the gateway chooses. */
-export interface Requester<Incoming = Pick<IncomingRequest, "naming" | "dialect" | "require">> {
+export interface Requester<Incoming = Pick<IncomingRequest, "naming" | "dialect">> {
   readonly incoming: Incoming;
   readonly principal: Principal;
   readonly model: Model | undefined;
@@ -25,12 +23,7 @@ export function resolveRouting(
 ): CallRouting {
   const { routing, catalogue, providers } = gateway.snapshot;
   const { incoming, principal, model } = requester;
-  const ofCall = (asked: AskedRouting | undefined) => {
-    const found = routing.ofCall(principal.routing, asked);
-    if (incoming.require === undefined) return found;
-    return { ...found, require: addRequirements(incoming.require, found.require) };
-  };
-  if (request === undefined) return ofCall(undefined);
+  if (request === undefined) return routing.ofCall(principal.routing, undefined);
   const asked = checkNames(request.asked, request.paths, model, {
     catalogue,
     providers,
@@ -38,7 +31,7 @@ export function resolveRouting(
     // A fallback is a call to another model, so the key must be allowed to call it (S05).
     mayCall: (id) => checkScopes(principal, { model: id, dialect: incoming.dialect.name }, gateway.clock.wallMs()),
   });
-  return ofCall(asked);
+  return routing.ofCall(principal.routing, asked);
 }
 
 /** Notes on routing fields that do not apply to images and videos. */

@@ -14,7 +14,7 @@ import { refuseNotes } from "../attempt/refuse-notes.ts";
 import { WatchedAttempt } from "../attempt/watched-attempt.ts";
 import { KeptExchange } from "../batch/kept-exchange.ts";
 import { PreparedError } from "../batch/prepared-error.ts";
-import { type BatchLine, type Call, ClientDisconnectedError, type KeptResponse } from "../call.ts";
+import { type Call, ClientDisconnectedError, type IncomingRequest, type KeptResponse } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { firstRequestCapture } from "../settle/capture-call.ts";
 import { traceLines } from "../settle/trace-call.ts";
@@ -60,7 +60,7 @@ type WatchedCall = Pick<
   Call,
   "client" | "startedAtMs" | "timer" | "routing" | "principal" | "receiptId" | "memory" | "trace"
 > & {
-  incoming: { strict: boolean; line?: BatchLine | undefined };
+  incoming: Pick<IncomingRequest, "strict" | "line" | "cause">;
   capture?: Call["capture"];
   guards?: Call["guards"];
   notes: readonly FieldNote[];
@@ -107,7 +107,8 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   }
 
   protected get isAtWork(): boolean {
-    return this.#open.size > 0;
+    // A check ends with its client.
+    return this.#open.size > 0 && this.call.incoming.cause?.kind !== "check";
   }
 
   /** Aborts everything that was started upstream. */

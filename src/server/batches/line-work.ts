@@ -18,6 +18,7 @@ import { billUnread } from "../../relay/batch/bill-unread.ts";
 import { UnfitLineError } from "../../relay/batch/plan-native.ts";
 import { targetById } from "../../relay/batch/target-by-id.ts";
 import type { BatchLine, KeptResponse, PreparingPass } from "../../relay/call.ts";
+import type { KeptHeaders } from "../../relay/derived/kept-headers.ts";
 import type { LineResult } from "../../storage/tables/batch-lines.ts";
 import type { OpenBatch } from "../../storage/tables/batches.ts";
 import type { Route } from "../route-table.ts";
@@ -93,7 +94,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     let isEnded = false;
     const running: BatchLine = {
       ...this.#terms(line),
-      enter: () => new HeldEntry(gateway.admissions.enterLine(principal), onAdmitted),
+      enter: () => new HeldEntry(gateway.admissions.enterWork(principal), onAdmitted),
       settle: async (receipt) => {
         // What goes on after the response must not be lost with it.
         if (isEnded) await gateway.ledger.write(receipt);
@@ -134,7 +135,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     return (await this.#context.gateway.keys.recall(keyId)) !== undefined;
   }
 
-  async prepare(line: NativeLine, target: string | undefined): ReturnType<NativeLines["prepare"]> {
+  async prepare(line: NativeLine, target: string | undefined, isTrial = false): ReturnType<NativeLines["prepare"]> {
     const { keys, admissions } = this.#context.gateway;
     const principal = await keys.recall(line.batch.keyId);
     if (principal === undefined) return { refused: true };
@@ -142,6 +143,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     let prepared: PreparedRequest | undefined;
     const native: PreparingPass = {
       target,
+      isTrial,
       take: (request) => {
         prepared = request;
       },
@@ -163,7 +165,8 @@ export class BatchLineWork implements LineWork, NativeLines {
   async settle(line: NativeLine, target: string, given: NativeResponse | undefined): Promise<LineResult> {
     const { gateway } = this.#context;
     const { keyId, project } = line.batch;
-    const principal = gateway.keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
+    const { keys } = gateway;
+    const principal = (await keys.recall(keyId)) ?? keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
     const receipts: Receipt[] = [];
     const response: KeptResponse = { ...(given ?? NO_RESPONSE), isRead: false };
     const settling: BatchLine = {
@@ -213,16 +216,18 @@ export class BatchLineWork implements LineWork, NativeLines {
     return route.handle(routed, this.#context);
   }
 
-  #route({ batch, text }: NativeLine) {
+  #route({ batch, text, sent: left }: NativeLine) {
     const form = BATCH_FORMS[batch.form];
     const { path, headers, body } = form?.requestOf(parseObject(text) ?? {}, batch.endpoint) ?? NO_REQUEST;
     const match = this.#table.find("POST", path);
     if (match === undefined) throw new GatewayError("not_found", `Batches cannot have requests to ${path}.`);
     const { route, parameters } = match;
-    const written = JSON.stringify(body);
+    const written = left ?? JSON.stringify(body);
     const length = String(Buffer.byteLength(written));
     const dialect = this.#context.dialects.get(batch.form === "messages" ? "messages" : route.dialect);
-    return { route, parameters, dialect, path, headers: { ...headers, "content-length": length }, body: written };
+    const kept = batch.metadata["headers"] as KeptHeaders | undefined;
+    const sent = { ...headers, ...kept, "content-length": length };
+    return { route, parameters, dialect, path, headers: sent, body: written };
   }
 }
 

@@ -4,8 +4,10 @@ import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Batch, BatchState } from "../../batches/batch.ts";
 import { objectId } from "../../objects/object-id.ts";
+import { keptHeaders, OF_BATCH } from "../../relay/derived/kept-headers.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import { CHAT_ENDPOINTS } from "../batches/batch-forms.ts";
+import { incomingOf } from "../incoming-request.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
@@ -37,8 +39,9 @@ export const createBatch: ClientEndpoint = {
     { title: "BatchRequest" },
   ),
   answers: [json(BatchAnswer, "The batch. Its input is checked before any of it runs.")],
-  handle: withCaller(async (principal, { request }, { gateway }) => {
-    const body = await readSmallBody(request, MAX_BODY_BYTES, principal, gateway);
+  handle: withCaller(async (principal, routed, { gateway }) => {
+    const body = await readSmallBody(routed.request, MAX_BODY_BYTES, principal, gateway);
+    const headers = keptHeaders(incomingOf(routed), principal, OF_BATCH, gateway);
     const endpoint = stringAt(body, "endpoint") ?? "";
     if (!CHAT_ENDPOINTS.some((known) => known === endpoint)) {
       throw wrongField("endpoint", `must be one of ${CHAT_ENDPOINTS.join(", ")}`);
@@ -58,6 +61,7 @@ export const createBatch: ClientEndpoint = {
         windowMs: readWindow(window),
         inputId: input.id,
         client: readMetadata(body),
+        headers,
       },
     );
     return Response.json(encode(batch));

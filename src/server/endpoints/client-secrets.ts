@@ -2,7 +2,9 @@ import { checkProtocol, checkScopes } from "../../access/scopes.ts";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { LIVE_DIALECTS } from "../../dialects/live-dialects.ts";
+import { keptHeaders, OF_SESSION } from "../../relay/derived/kept-headers.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
+import { incomingOf } from "../incoming-request.ts";
 import { callerOf, checkFrames } from "../live/begin-relayed.ts";
 import { createLiveSecret } from "../live/live-secrets.ts";
 import { namingOf } from "../naming.ts";
@@ -22,6 +24,7 @@ const MAX_SECONDS = 600;
 const create = withCaller(async (principal, routed, context) => {
   const { gateway, storage, publicUrl } = context;
   checkProtocol(principal, PROTOCOL);
+  const headers = keptHeaders(incomingOf(routed), principal, OF_SESSION, gateway);
   const body = await readSmallBody(routed.request, MAX_BYTES, principal, gateway);
   const seconds = readSeconds(body);
   const session = readSession(body);
@@ -48,7 +51,8 @@ const create = withCaller(async (principal, routed, context) => {
   const update = JSON.stringify({ type: "session.update", session });
   checkFrames(LIVE_DIALECTS[PROTOCOL], live, [update], gateway);
   const { model: _model, ...settings } = session;
-  const made = await createLiveSecret(storage, { principal, model: name, session: settings, seconds }, gateway);
+  const opens = { principal, model: name, session: settings, headers };
+  const made = await createLiveSecret(storage, { ...opens, seconds }, gateway);
   const expiresAt = Math.floor(made.expiresAtMs / 1000);
   return Response.json({
     value: made.value,

@@ -6,9 +6,11 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Batch, BatchState } from "../../batches/batch.ts";
 import { ENDED } from "../../batches/batches.ts";
 import { objectId } from "../../objects/object-id.ts";
+import { keptHeaders, OF_BATCH } from "../../relay/derived/kept-headers.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { ObjectBlob } from "../../storage/tables/objects.ts";
+import { incomingOf } from "../incoming-request.ts";
 import { mayDelete } from "../may-delete.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { GenaiBatchAnswer } from "../openapi/batch-answers.ts";
@@ -34,7 +36,9 @@ export const batchGenerateContent: ClientEndpoint = {
   parameters: MODEL_IN_PATH,
   request: Type.Object({ batch: Type.Object({}) }, { title: "GenaiBatchRequest" }),
   answers: [json(GenaiBatchAnswer, "The batch.")],
-  handle: withCaller(async (principal, { request, dialect, parameters }, { gateway }) => {
+  handle: withCaller(async (principal, routed, { gateway }) => {
+    const { request, dialect, parameters } = routed;
+    const headers = keptHeaders(incomingOf(routed), principal, OF_BATCH, gateway);
     const body = await readSmallBody(request, gateway.snapshot.maxBodyBytes, principal, gateway);
     const batch = objectAt(body, "batch") ?? {};
     const model = dialect.http.readModel(parameters);
@@ -48,6 +52,7 @@ export const batchGenerateContent: ClientEndpoint = {
           window: "24h",
           windowMs: DAY_MS,
           name: stringAt(batch, "displayName"),
+          headers,
           ...input,
         }),
       );

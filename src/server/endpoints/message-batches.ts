@@ -4,7 +4,9 @@ import type { Batch } from "../../batches/batch.ts";
 import { ENDED } from "../../batches/batches.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { objectId } from "../../objects/object-id.ts";
+import { keptHeaders, OF_BATCH } from "../../relay/derived/kept-headers.ts";
 import { storeRequests } from "../batches/store-requests.ts";
+import { incomingOf } from "../incoming-request.ts";
 import { mayDelete } from "../may-delete.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
@@ -28,10 +30,12 @@ export const createMessageBatch: ClientEndpoint = {
     { title: "MessageBatchRequest" },
   ),
   answers: [json(BatchAnswer, "The batch.")],
-  handle: withCaller(async (principal, { request }, { gateway }) => {
-    const blob = await storeRequests(request, gateway);
+  handle: withCaller(async (principal, routed, { gateway }) => {
+    const headers = keptHeaders(incomingOf(routed), principal, OF_BATCH, gateway);
+    const blob = await storeRequests(routed.request, gateway);
     try {
-      const terms = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS, blobs: [blob] };
+      const own = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS };
+      const terms = { ...own, blobs: [blob], headers };
       const batch = await gateway.batches.create({ ...principal, share: sharingOf(principal) }, terms);
       return Response.json(encode(batch, gateway.publicUrl()));
     } catch (thrown) {

@@ -38,7 +38,8 @@ const open: Handler = async (routed, context) => {
   const { caller } = opened;
   const client = { id, release, caller, principal, dialect: PROTOCOL, isOlder, model, ...opened.start } as const;
   try {
-    const session = await beginRelayed(routed, client, new OpeningPresence(request.signal), {
+    const asked = { ...routed, request: opened.request };
+    const session = await beginRelayed(asked, client, new OpeningPresence(request.signal), {
       gateway,
       live,
       publicUrl,
@@ -64,12 +65,16 @@ async function authenticate(routed: RoutedRequest, offered: readonly string[], {
   const credential =
     credentialOf(request, query, dialect) ?? request.headers.get("api-key")?.trim() ?? inProtocol ?? "";
   if (credential.startsWith(LIVE_SECRET_PREFIX)) {
-    const { principal, model, session } = await openLiveSecret(storage, credential, connection, gateway);
+    const { principal, model, session, headers } = await openLiveSecret(storage, credential, connection, gateway);
     await countRequest(principal, gateway);
     const commands = [JSON.stringify({ type: "session.update", session })];
     const { keyId } = principal;
     const start = Object.keys(session).length === 0 ? {} : { commands };
-    return { principal, caller: () => keyOfSecret(keyId, gateway), model, start };
+    // What the request that made the secret has said holds, whatever its holder says.
+    const all = new Headers(request.headers);
+    for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    const asked = new Request(request.url, { headers: all, signal: request.signal });
+    return { principal, caller: () => keyOfSecret(keyId, gateway), model, start, request: asked };
   }
   const principal = await gateway.keys.identify(credential, connection);
   await countRequest(principal, gateway);
@@ -78,6 +83,7 @@ async function authenticate(routed: RoutedRequest, offered: readonly string[], {
     caller: () => gateway.keys.again(credential, principal, { address }),
     model: undefined,
     start: {},
+    request,
   };
 }
 

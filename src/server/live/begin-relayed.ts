@@ -7,6 +7,7 @@ import type { LiveDialect } from "../../dialects/live-dialect.ts";
 import { LIVE_DIALECTS } from "../../dialects/live-dialects.ts";
 import { readRouting } from "../../dialects/reading/read-routing.ts";
 import type { ClientPresence } from "../../relay/call.ts";
+import { keptHeaders, OF_SESSION } from "../../relay/derived/kept-headers.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
 import { billedOffer, withoutPricedModels } from "../../relay/live/live-kind.ts";
@@ -52,6 +53,7 @@ export async function beginRelayed(
 ): Promise<RelayedSession> {
   const { request, connection } = routed;
   const { principal, first, commands } = client;
+  keptHeaders(incomingOf(routed), principal, OF_SESSION, gateway);
   const naming = namingOf(routed);
   const resolved = gateway.snapshot.catalogue.resolve(client.model, naming);
   const { model } = resolved;

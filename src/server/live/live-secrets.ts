@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { Principal } from "../../access/principal.ts";
 import { type Caller, checkCallerNetwork } from "../../access/scopes.ts";
 import { Sealer } from "../../answers/sealer.ts";
-import { isObject, type JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { KeptHeaders } from "../../relay/derived/kept-headers.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { insertLiveSecret, selectLiveSecret } from "../../storage/tables/live-secrets.ts";
@@ -21,6 +22,8 @@ interface LiveSecret {
   readonly model: string;
   /** Settings that hold from the beginning of its sessions. */
   readonly session: JsonObject;
+  /** Headers of the request that made it, which its sessions have. */
+  readonly headers: KeptHeaders;
 }
 
 type Store = Pick<Storage, "query" | "transaction">;
@@ -36,7 +39,7 @@ const place = (hash: string): string => `live_secrets ${hash}`;
 /** Makes a secret. It is returned only here. */
 export async function createLiveSecret(
   storage: Store,
-  made: { principal: Principal; model: string; session: JsonObject; seconds: number },
+  made: LiveSecret & { seconds: number },
   gateway: Gateway,
 ): Promise<{ value: string; expiresAtMs: number }> {
   const { clock, random } = gateway;
@@ -46,7 +49,10 @@ export async function createLiveSecret(
   // A secret cannot live longer than its key.
   const expiresAtMs = Math.min(nowMs + made.seconds * 1000, ownEnd);
   const hash = hashOf(value);
-  const sealed = await sealerOf(value, gateway).seal(JSON.stringify(made.session), place(hash));
+  const sealed = await sealerOf(value, gateway).seal(
+    JSON.stringify({ session: made.session, headers: made.headers }),
+    place(hash),
+  );
   const row = { hash, keyId, model: made.model, session: Buffer.from(sealed).toString("base64"), expiresAtMs };
   const isMade = await storage.transaction((queries) => insertLiveSecret(queries, row, { nowMs, most: MAX_VALID }));
   if (isMade) return { value, expiresAtMs };
@@ -72,10 +78,12 @@ export async function openLiveSecret(
   const principal = keyOfSecret(found.keyId, gateway);
   caller.shown = principal;
   checkCallerNetwork(principal, caller);
-  const session: unknown = JSON.parse(
-    await sealerOf(value, gateway).open(Buffer.from(found.session, "base64"), place(hash)),
-  );
-  return { principal, model: found.model, session: isObject(session) ? session : {} };
+  const sealed = Buffer.from(found.session, "base64");
+  const made: unknown = JSON.parse(await sealerOf(value, gateway).open(sealed, place(hash)));
+  const { session, headers } = made as Pick<LiveSecret, "session" | "headers">;
+  // One that an earlier version has made has only settings.
+  if (headers === undefined) return { principal, model: found.model, session: made as JsonObject, headers: {} };
+  return { principal, model: found.model, session, headers };
 }
 
 /** The key of a secret now. Its sessions outlive the secret, but not the key. */

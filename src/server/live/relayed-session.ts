@@ -8,12 +8,12 @@ import type { Gateway } from "../../relay/gateway.ts";
 import type { HostConnection, HostEnd, HostReceiver } from "../../relay/live/host-connection.ts";
 import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
 import { hostSilent } from "../../relay/live/live-turn.ts";
-import type { OpenedSession } from "../../relay/live/open-live.ts";
+import { type OpenedSession, refuseGuarded } from "../../relay/live/open-live.ts";
 import { SessionTurns } from "../../relay/live/session-turns.ts";
 import { refuseManyValues, refuseRepeatedKeys } from "../../relay/request/read-body.ts";
 import { ClientView } from "./client-view.ts";
 import { FrameChecks } from "./frame-checks.ts";
-import { FAILED, LiveConnection, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
+import { FAILED, LiveConnection, NORMAL, type OpenedBy, POLICY, tooLargeFrame } from "./live-connection.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn } from "./live-socket.ts";
 
@@ -472,6 +472,14 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   override check(nowMs: number): void {
     super.check(nowMs);
     if (this.isClosed) return;
+    if (this.ending === undefined) {
+      try {
+        refuseGuarded(this.#by.live, this.gateway);
+      } catch (refusal) {
+        // A guard that was added meanwhile refuses the session, like a new one.
+        this.end(asGatewayError(refusal), POLICY);
+      }
+    }
     if (nowMs - this.#pingedAtMs >= PING_MS) {
       this.#pingedAtMs = nowMs;
       this.#host.ping();

@@ -41,6 +41,7 @@ import { endUsers } from "./0043-end-users.ts";
 import { exports } from "./0047-exports.ts";
 import { answerCache } from "./0048-answer-cache.ts";
 import { questions } from "./0049-questions.ts";
+import { keptRequests } from "./0060-kept-requests.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -88,4 +89,5 @@ export const MIGRATIONS: readonly Migration[] = [
   exports,
   answerCache,
   questions,
+  keptRequests,
 ];

@@ -4,7 +4,7 @@ import type { Storage } from "../storage.ts";
 export type Statement = string | ((engine: Storage["engine"]) => string);
 
 export interface Migration {
-  /** Counts up from 1 without gaps; it is also the number in the file's name. */
+  /** Counts up; it is also the number in the file's name. */
   version: number;
   name: string;
   statements: readonly Statement[];

@@ -149,9 +149,9 @@ export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"
   if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
   // The outcome and the usage are not known yet.
   if (rest.outcome === FAILED || rest.cached !== undefined) return undefined;
-  // The request, the trace and the batch are recorded when the call is settled.
+  // The request and the trace are recorded when the call is settled.
   if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
-  if (rest.batch !== undefined || rest.session !== undefined) return undefined;
+  if (rest.session !== undefined) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }

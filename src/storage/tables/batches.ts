@@ -46,7 +46,7 @@ export async function selectBatches(queries: Queries, ids: readonly string[]): P
 }
 
 /** A batch that is not done. */
-export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "keyId" | "state"> {
+export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "keyId" | "state" | "metadata"> {
   /** The process that works on it, until its lease ends. */
   leaseOwner: string | undefined;
   leaseUntilMs: number;
@@ -57,7 +57,7 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
 /** Every batch that is not done, oldest first. SQLite keeps the order of a cross join: there are far fewer batches than objects. */
 export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> {
   const rows = await queries.query(
-    `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state,
+    `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state, metadata,
        CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running', 'submitted'))
          THEN 1 ELSE 0 END AS has_lines
      FROM batches CROSS JOIN objects WHERE objects.id = batches.id
@@ -68,6 +68,7 @@ export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> 
     project: text(row, "project"),
     keyId: text(row, "key_id"),
     state: text(row, "state"),
+    metadata: readMetadata(row),
     leaseOwner: optionalText(row, "lease_owner"),
     leaseUntilMs: number(row, "lease_until_ms"),
     hasLines: number(row, "has_lines") === 1,
@@ -139,10 +140,13 @@ export async function selectFailedBatches(
     keyId: text(row, "key_id"),
     state: text(row, "state") === "expired" ? "expired" : "failed",
     endpoint: text(row, "endpoint"),
-    metadata: readStoredJson<StoredObject["metadata"]>(`batch ${text(row, "id")}`, "metadata", text(row, "metadata")),
+    metadata: readMetadata(row),
     createdAtMs: number(row, "created_at_ms"),
   }));
 }
+
+const readMetadata = (row: StoredRow) =>
+  readStoredJson<StoredObject["metadata"]>(`batch ${text(row, "id")}`, "metadata", text(row, "metadata"));
 
 const readTerms = (row: StoredRow): BatchTerms => ({
   id: text(row, "id"),

@@ -6,6 +6,7 @@ import { readTags, tagsText } from "../receipts/receipt-columns.ts";
 import { endIdOf } from "../receipts/receipt-ids.ts";
 import { type IdRange, intentConditions, type ReceiptFilter } from "../receipts/receipt-pages.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
+import { readStoredJson } from "../stored-json.ts";
 
 /** The outcome of a call that is not settled, and of one whose process ended before. */
 export const PENDING = "pending";
@@ -23,11 +24,13 @@ const COLUMNS = {
   instance: ({ instance = "" }) => instance,
   tags: ({ tags }) => tagsText(tags) ?? null,
   end_user: ({ endUser = null }) => endUser,
+  batch_id: ({ batch }) => batch?.id ?? null,
+  batch: ({ batch }) => (batch === undefined ? null : JSON.stringify(batch)),
 } satisfies Record<string, (intent: Receipt) => string | number | null>;
 
 const NAMES = Object.keys(COLUMNS).join(", ");
 const TYPES =
-  "id TEXT, project TEXT, key_id TEXT, created_at_ms BIGINT, model TEXT, verb TEXT, client_dialect TEXT, stream INTEGER, instance TEXT, tags TEXT, end_user TEXT";
+  "id TEXT, project TEXT, key_id TEXT, created_at_ms BIGINT, model TEXT, verb TEXT, client_dialect TEXT, stream INTEGER, instance TEXT, tags TEXT, end_user TEXT, batch_id TEXT, batch TEXT";
 const ONCE = "ON CONFLICT (id) DO NOTHING";
 const INSERT_ONE = `INSERT INTO intents (${NAMES}) VALUES (${Object.keys(COLUMNS)
   .map(() => "?")
@@ -111,8 +114,13 @@ function readIntent(row: StoredRow): Receipt {
     totalMs: 0,
     instance: text(row, "instance"),
     ...readTags(row),
-    ...withoutAbsent({ endUser: optionalText(row, "end_user") }),
+    ...withoutAbsent({ endUser: optionalText(row, "end_user"), batch: readBatch(row) }),
   };
+}
+
+function readBatch(row: StoredRow): Receipt["batch"] {
+  const batch = optionalText(row, "batch");
+  return batch === undefined ? undefined : readStoredJson(`intent ${text(row, "id")}`, "batch", batch);
 }
 
 /** Deletes some intents that have a receipt, and returns how many. Several processes may do so at once. */

@@ -43,6 +43,8 @@ export interface SubmittedLine {
   customId: string;
   start: number;
   size: number;
+  /** Its request as the provider was sent it, where guards have changed it. */
+  sent: string | undefined;
 }
 
 const COLUMNS = `native_batches.id, form, endpoint, deadline_at_ms, target, provider, credential, marker, phase, line_count, headers,
@@ -234,7 +236,7 @@ export async function selectSubmittedLines(
   limit: number,
 ): Promise<SubmittedLine[]> {
   const rows = await queries.query(
-    `SELECT line, custom_id, start_at, size FROM batch_lines
+    `SELECT line, custom_id, start_at, size, sent FROM batch_lines
      WHERE batch_id = ? AND state = 'submitted' AND line >= ? ORDER BY line LIMIT ?`,
     [batchId, from, limit],
   );
@@ -243,7 +245,13 @@ export async function selectSubmittedLines(
     customId: text(row, "custom_id"),
     start: number(row, "start_at"),
     size: number(row, "size"),
+    sent: optionalText(row, "sent"),
   }));
+}
+
+/** Keeps the request of a line as the provider is sent it. */
+export async function keepSent(queries: Queries, batchId: string, line: number, sent: string | null): Promise<void> {
+  await queries.query("UPDATE batch_lines SET sent = ? WHERE batch_id = ? AND line = ?", [sent, batchId, line]);
 }
 
 /** Stores a result with its receipts. False if the line has one already: a result that comes twice counts once. */

@@ -1,6 +1,8 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
+import type { GatewayError } from "../../../canon/error.ts";
 import { sumUsage } from "../../../canon/usage.ts";
 import type { AskedImage, HostedAnswer, HostedContext, ImageOutcome } from "../../request/hosted-images.ts";
+import { FAILURE_CODES } from "./error-words.ts";
 import { EventWriter } from "./event-writer.ts";
 import { encodeConversation } from "./repeated-state.ts";
 import type { StreamPosition } from "./stream-position.ts";
@@ -55,8 +57,17 @@ export class HostedImagesAnswer implements HostedAnswer {
     this.request = played.first;
   }
 
+  /** None if the response has failed. */
   get asked(): readonly AskedImage[] {
-    return this.#asked;
+    return this.#last["status"] === "failed" ? [] : this.#asked;
+  }
+
+  get said(): readonly JsonObject[] {
+    return this.#said;
+  }
+
+  get hasImages(): boolean {
+    return this.#output.some(({ type, status }) => type === "image_generation_call" && status === "completed");
   }
 
   get position(): StreamPosition {
@@ -218,8 +229,9 @@ export class HostedImagesAnswer implements HostedAnswer {
     return true;
   }
 
-  finish(): { answer: JsonObject; event: string } {
-    const answer = this.#patched({ ...this.#last, output: this.#output, usage: this.#usage ?? null });
+  finish(failure?: GatewayError): { answer: JsonObject; event: string } {
+    const made = { ...this.#last, output: this.#output, usage: this.#usage ?? null };
+    const answer = this.#patched(failure === undefined ? made : { ...made, ...failed(failure) });
     const status = stringAt(answer, "status") ?? "completed";
     const event = status === "failed" ? "" : this.#events.write(`response.${status}`, { response: answer });
     return { answer, event };
@@ -241,6 +253,11 @@ export class HostedImagesAnswer implements HostedAnswer {
     };
   }
 }
+
+const failed = (error: GatewayError): JsonObject => ({
+  status: "failed",
+  error: { code: error.code ?? FAILURE_CODES[error.kind], message: error.messageWithPath },
+});
 
 const resultOf = (call: JsonObject, output: string): JsonObject => ({
   type: "function_call_output",
