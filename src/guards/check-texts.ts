@@ -71,7 +71,9 @@ class Search {
     const redacts = this.#guard.settings.action === "redact";
     const left: string[] = [];
     let copied = 0;
-    const slices = searchSlices(this.#finder, value);
+    // Names are written without spaces.
+    const isName = this.#finder.ignoresCase === true && (kind === "name" || kind === "key");
+    const slices = searchSlices(this.#finder, isName ? value.replace(/[_-]/g, " ") : value);
     for (;;) {
       const startedMs = this.#context.nowMs();
       const { value: slice, done } = slices.next();

@@ -1,5 +1,6 @@
 import { endOfString } from "../wire/json-text.ts";
 import type { CheckedText, TextKind } from "./checked-text.ts";
+import { type EncodedText, encodedText } from "./encoded-text.ts";
 
 interface Place {
   readonly start: number;
@@ -7,6 +8,7 @@ interface Place {
   readonly text: CheckedText;
   /** The texts in it, if it is JSON itself. */
   readonly nested?: JsonDocument | undefined;
+  readonly encode?: EncodedText["encode"] | undefined;
 }
 
 /** Words of the protocols. Their values are ids, enumerations and names, not texts. */
@@ -20,8 +22,24 @@ const STRUCTURE: ReadonlySet<string> = new Set(
   ),
 );
 const NAMES: ReadonlySet<string> = new Set(["name", "server_label", "display_name", "displayName"]);
-/** Members whose content has no fixed form: nothing in it is a word of the protocol. */
-const FREE: ReadonlySet<string> = new Set(["args", "arguments", "input", "metadata", "labels"]);
+/** What such a value looks like. Anything else is a text, whatever its member is called. */
+const STRUCTURED = /^[\w.:/@+=;*-]{1,256}$/;
+/** Members whose content has no fixed form, such as schemas: nothing in it is a word of the protocol, and models read its keys. */
+const FREE: ReadonlySet<string> = new Set(
+  `args arguments input metadata labels json parameters schema input_schema inputSchema output_schema outputSchema response_schema
+  responseSchema parametersJsonSchema parameters_json_schema responseJsonSchema response_json_schema json_schema input_examples
+  chat_template_kwargs client_metadata`.split(/\s+/),
+);
+/** Words of JSON Schema, which tell nothing wherever they stand. */
+const SCHEMA_KEYS: ReadonlySet<string> = new Set(
+  `type properties required description title items enum const default examples example format pattern anyOf oneOf allOf not nullable
+  additionalProperties propertyOrdering $defs $ref $schema minimum maximum minItems maxItems minLength maxLength strict schema`.split(
+    /\s+/,
+  ),
+);
+const SCHEMA_TYPES: ReadonlySet<string> = new Set("string number integer boolean array object null".split(" "));
+/** Lists of keys, which change as the keys do. */
+const KEY_LISTS: ReadonlySet<string> = new Set(["required", "propertyOrdering"]);
 /** JSON that is written as text. */
 const NESTED: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
 /** Sealed values and media, if they look like it. */
@@ -34,7 +52,6 @@ const TOKENS: ReadonlySet<string> = new Set(["logprobs", "logprobsResult", "top_
 const SEALED_TEXT = ".thinking";
 const LEAST_SEALED = 256;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-const MEDIA_URL = /^data:(?!text\/|application\/(?:json|xml))[\w.+/-]{0,100};base64,/;
 const LEAST_DIGITS = 13;
 const LONG_KEY = 16;
 const ORDINARY_KEY = /^[A-Za-z_$][\w$-]*$/;
@@ -121,8 +138,9 @@ export class JsonDocument {
     if (!this.isChanged) return this.#json;
     const edits = [...this.#dropped];
     const keys = new Set<string>();
-    for (const { start, end, text, nested } of this.#places) {
-      if (text.value !== text.original) edits.push({ start, end, json: jsonOf(text, keys) });
+    for (const { start, end, text, nested, encode } of this.#places) {
+      if (text.value !== text.original)
+        edits.push({ start, end, json: encode ? JSON.stringify(encode(text.value)) : jsonOf(text, keys) });
       else if (nested?.isChanged) edits.push({ start, end, json: JSON.stringify(nested.write()) });
     }
     edits.sort((one, other) => one.start - other.start);
@@ -209,8 +227,8 @@ export class JsonDocument {
     return at;
   }
 
-  #takeKey({ path, key }: Level, start: number, end: number): void {
-    if (key.length < LONG_KEY && ORDINARY_KEY.test(key)) return;
+  #takeKey({ path, key, free }: Level, start: number, end: number): void {
+    if (free ? SCHEMA_KEYS.has(key) : key.length < LONG_KEY && ORDINARY_KEY.test(key)) return;
     this.#add({ path: path === "" ? key : `${path}.${key}`, kind: "key", original: key, value: key }, start, end);
   }
 
@@ -221,8 +239,15 @@ export class JsonDocument {
     }
     const value = decoded(this.#json, start, end);
     const path = pathAt(level, depth);
-    const text: CheckedText = { path, kind: kindOf(level), original: value, value };
-    if (isSealed(level.key, value)) {
+    const kind = kindOf(level, value);
+    const text: CheckedText = { path, kind, original: value, value };
+    const encoded = kind === "structure" || this.#isPlain?.(path, value) === true ? undefined : encodedText(value);
+    if (typeof encoded === "object") {
+      const { text: original, encode } = encoded;
+      this.#add({ path, kind, original, value: original }, start, end, encode);
+      return;
+    }
+    if (encoded === "media" || isSealed(level.key, value)) {
       this.#places.push({ start, end, text });
       return;
     }
@@ -246,8 +271,8 @@ export class JsonDocument {
     return end;
   }
 
-  #add(text: CheckedText, start: number, end: number): void {
-    this.#places.push({ start, end, text });
+  #add(text: CheckedText, start: number, end: number, encode?: EncodedText["encode"]): void {
+    this.#places.push({ start, end, text, encode });
     this.texts.push(text);
   }
 }
@@ -265,17 +290,18 @@ const pathAt = ({ isList, path, index, key }: Level, depth: number): string => {
 function isFree(level: Level, isList: boolean): boolean {
   if (level.free || (level.key === "response" && level.path.endsWith("functionResponse"))) return true;
   // A list called input has the turns of a conversation, or the texts of a service.
-  return FREE.has(level.key) && !(isList && level.key === "input");
+  return FREE.has(level.key) && !((isList || level.isList) && level.key === "input");
 }
 
-function kindOf({ key, free }: Level): TextKind {
-  if (free) return "text";
-  return STRUCTURE.has(key) ? "structure" : NAMES.has(key) ? "name" : "text";
+function kindOf({ key, free }: Level, value: string): TextKind {
+  if (free) return SCHEMA_TYPES.has(value) ? "structure" : KEY_LISTS.has(key) ? "name" : "text";
+  if (NAMES.has(key)) return "name";
+  return STRUCTURE.has(key) && STRUCTURED.test(value) ? "structure" : "text";
 }
 
-/** Base64 of media and sealed values has no texts. */
+/** Sealed values have no texts. */
 const isSealed = (key: string, value: string): boolean =>
-  value.length >= LEAST_SEALED && (MEDIA_URL.test(value) || (SEALED.has(key) && BASE64.test(value)));
+  value.length >= LEAST_SEALED && SEALED.has(key) && BASE64.test(value);
 
 function nestedIn(value: string, path: string): JsonDocument | undefined {
   if (!/^\s*[{[]/.test(value)) return undefined;
