@@ -59,6 +59,26 @@ describe("decision 0123: the texts of a JSON body", () => {
     expect(document.write()).toBe('{"choices":[{"logprobs":null}],"input":{"logprobs":{"a":"b"}},"logprobs":[]}');
   });
 
+  test("S25: a long text is read in several turns, one in its strings too", async () => {
+    const inner = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => `text ${index}`));
+    for (const json of [inner, JSON.stringify({ arguments: inner })]) {
+      let turns = 0;
+      let isDone = false;
+      const turn = () => {
+        turns++;
+        if (!isDone) setImmediate(turn);
+      };
+      setImmediate(turn);
+      const document = await JsonDocument.read(json);
+      isDone = true;
+      expect(turns).toBeGreaterThanOrEqual(Math.floor(json.length / (64 * 1024)) - 1);
+      expect(document.texts.map(({ path, value }) => [path, value])).toEqual(
+        new JsonDocument(json).texts.map(({ path, value }) => [path, value]),
+      );
+      expect(document.texts.length).toBe(20_000);
+    }
+  });
+
   test("S18: deep nesting is read without recursion", () => {
     const depth = 100_000;
     const document = new JsonDocument(`${"[".repeat(depth)}"x"${"]".repeat(depth)}`);

@@ -1,3 +1,4 @@
+import { nextTurn } from "../base/next-turn.ts";
 import { endOfString } from "../wire/json-text.ts";
 import type { CheckedText, TextKind } from "./checked-text.ts";
 import { type EncodedText, encodedText } from "./encoded-text.ts";
@@ -53,6 +54,8 @@ const SEALED_TEXT = ".thinking";
 const LEAST_SEALED = 256;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const LEAST_DIGITS = 13;
+/** How much is read in one turn of the event loop (S25). */
+const STEP = 64 * 1024;
 const LONG_KEY = 16;
 const ORDINARY_KEY = /^[A-Za-z_$][\w$-]*$/;
 
@@ -83,7 +86,7 @@ export class JsonDocument {
   readonly texts: CheckedText[] = [];
   /** Log probabilities were removed. */
   hasDroppedTokens = false;
-  readonly #json: string;
+  #json: string;
   readonly #places: Place[] = [];
   readonly #dropped: { start: number; end: number; json: string }[] = [];
 
@@ -92,7 +95,16 @@ export class JsonDocument {
   constructor(json: string, { path = "", dropsTokens = false, free = false, isPlain }: DocumentOptions = {}) {
     this.#json = json;
     this.#isPlain = isPlain;
-    this.#read(path, dropsTokens, free);
+    for (const _step of this.#read(path, dropsTokens, free));
+  }
+
+  /** The same for a JSON text of any length, in several turns of the event loop. */
+  static async read(json: string, options: DocumentOptions = {}): Promise<JsonDocument> {
+    const document = new JsonDocument("", options);
+    document.#json = json;
+    const { path = "", dropsTokens = false, free = false } = options;
+    for (const _step of document.#read(path, dropsTokens, free)) await nextTurn();
+    return document;
   }
 
   /** The text at a path, even if it is a sealed value. */
@@ -144,23 +156,29 @@ export class JsonDocument {
       else if (nested?.isChanged) edits.push({ start, end, json: JSON.stringify(nested.write()) });
     }
     edits.sort((one, other) => one.start - other.start);
-    let written = "";
+    const written: string[] = [];
     let copied = 0;
     for (const { start, end, json } of edits) {
       if (start < copied) continue;
-      written += this.#json.slice(copied, start) + json;
+      written.push(this.#json.slice(copied, start), json);
       copied = end;
     }
-    return written + this.#json.slice(copied);
+    written.push(this.#json.slice(copied));
+    return written.join("");
   }
 
-  #read(path: string, dropsTokens: boolean, free: boolean): void {
+  *#read(path: string, dropsTokens: boolean, free: boolean): Generator<void> {
     const json = this.#json;
+    let due = STEP;
     const levels: Level[] = [{ isList: false, path, free, index: 0, key: "" }];
     let expectsKey = false;
     for (let at = 0; at < json.length; ) {
       const level = levels[levels.length - 1];
       if (level === undefined) return;
+      if (at >= due) {
+        due = at + STEP;
+        yield;
+      }
       const code = json.charCodeAt(at);
       switch (code) {
         case 0x7b:
@@ -198,7 +216,13 @@ export class JsonDocument {
             level.key = decoded(json, at, end);
             this.#takeKey(level, at, end);
             expectsKey = false;
-          } else this.#takeString(level, levels.length, at, end);
+          } else {
+            const nested = this.#takeString(level, levels.length, at, end);
+            if (nested !== undefined) {
+              yield* nested.#read(pathAt(level, levels.length), false, true);
+              for (const inner of nested.texts) this.texts.push(inner);
+            }
+          }
           at = end;
           break;
         }
@@ -232,10 +256,11 @@ export class JsonDocument {
     this.#add({ path: path === "" ? key : `${path}.${key}`, kind: "key", original: key, value: key }, start, end);
   }
 
-  #takeString(level: Level, depth: number, start: number, end: number): void {
+  /** Returns what is still to be read, if the string is JSON itself. */
+  #takeString(level: Level, depth: number, start: number, end: number): JsonDocument | undefined {
     if (end - start === 2) {
       this.#add({ path: pathAt(level, depth), kind: "structure", original: "", value: "" }, start, end);
-      return;
+      return undefined;
     }
     const value = decoded(this.#json, start, end);
     const path = pathAt(level, depth);
@@ -245,19 +270,20 @@ export class JsonDocument {
     if (typeof encoded === "object") {
       const { text: original, encode } = encoded;
       this.#add({ path, kind, original, value: original }, start, end, encode);
-      return;
+      return undefined;
     }
     if (encoded === "media" || isSealed(level.key, value)) {
       this.#places.push({ start, end, text });
-      return;
+      return undefined;
     }
     const mayNest = !level.free && NESTED.has(level.key) && this.#isPlain?.(path, value) !== true;
-    const nested = mayNest ? nestedIn(value, path) : undefined;
+    const nested = mayNest && isJson(value) ? new JsonDocument("") : undefined;
     if (nested === undefined) this.#add(text, start, end);
     else {
+      nested.#json = value;
       this.#places.push({ start, end, text, nested });
-      for (const inner of nested.texts) this.texts.push(inner);
     }
+    return nested;
   }
 
   #takeNumber(level: Level, depth: number, start: number): number {
@@ -303,15 +329,15 @@ function kindOf({ key, free }: Level, value: string): TextKind {
 const isSealed = (key: string, value: string): boolean =>
   value.length >= LEAST_SEALED && SEALED.has(key) && BASE64.test(value);
 
-function nestedIn(value: string, path: string): JsonDocument | undefined {
-  if (!/^\s*[{[]/.test(value)) return undefined;
+function isJson(value: string): boolean {
+  if (!/^\s*[{[]/.test(value)) return false;
   try {
     JSON.parse(value);
+    return true;
   } catch {
     // A model may write arguments that are not JSON. They are checked as one text.
-    return undefined;
+    return false;
   }
-  return new JsonDocument(value, { path, free: true });
 }
 
 function decoded(json: string, start: number, end: number): string {
