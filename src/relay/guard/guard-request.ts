@@ -38,7 +38,7 @@ export class RequestGuard {
       const { name } = guard.settings;
       const fresh: CheckedText[] = [];
       for (const [place, text] of texts.entries()) {
-        const left = guard.kinds.has(text.kind) ? seen.find(name, text.value) : undefined;
+        const left = guard.kinds.has(text.kind) ? seen.find(seenAs(name, text), text.value) : undefined;
         if (left === undefined) fresh.push(text);
         else text.value = left;
         if (place % TEXTS_PER_TURN === TEXTS_PER_TURN - 1) await nextTurn();
@@ -46,11 +46,14 @@ export class RequestGuard {
       const before = fresh.map(({ value }) => value);
       const waits = checkAll([guard], fresh, this.#context);
       if (waits !== undefined) await waits;
-      for (const [index, { value, kind }] of fresh.entries()) {
-        const shown = before[index] ?? value;
-        if (guard.kinds.has(kind) && (kind === "text" || shown === value)) seen.add(name, shown, value);
+      for (const [index, text] of fresh.entries()) {
+        const shown = before[index] ?? text.value;
+        if (guard.kinds.has(text.kind)) seen.add(seenAs(name, text), shown, text.value);
         if (index % TEXTS_PER_TURN === TEXTS_PER_TURN - 1) await nextTurn();
       }
     }
   }
 }
+
+/** A name is searched and redacted in another way than a text. */
+const seenAs = (guard: string, { kind }: CheckedText): string => (kind === "text" ? guard : `${guard} ${kind}`);
