@@ -71,9 +71,8 @@ class Search {
     const redacts = this.#guard.settings.action === "redact";
     const left: string[] = [];
     let copied = 0;
-    // Names are written without spaces.
     const isName = this.#finder.ignoresCase === true && (kind === "name" || kind === "key");
-    const slices = searchSlices(this.#finder, isName ? value.replace(/[_-]/g, " ") : value);
+    const slices = searchSlices(isName ? inNames(this.#finder) : this.#finder, value);
     for (;;) {
       const startedMs = this.#context.nowMs();
       const { value: slice, done } = slices.next();
@@ -107,6 +106,12 @@ class Search {
     if (action === "block") throw new GuardBlockedError(name, reason);
   }
 }
+
+/** Names are written without spaces. */
+const inNames = (finder: TextFinder): TextFinder => ({
+  ...(finder.ignoresCase === undefined ? {} : { ignoresCase: finder.ignoresCase }),
+  find: (text) => [...finder.find(text), ...finder.find(text.replace(/[_-]/g, " "))],
+});
 
 const VERDICTS = { block: "blocked", redact: "redacted", observe: "observed" } as const;
 

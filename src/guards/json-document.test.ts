@@ -91,7 +91,7 @@ const WORDS = makeGuard(
     name: "guard",
     on: ["request"],
     use: "words",
-    words: ["bluebird", "project heron"],
+    words: ["bluebird", "project heron", "night_owl"],
     action: "redact",
     onFailure: "block",
     timeoutMs: 1000,
@@ -157,6 +157,10 @@ describe("S28: a text is read wherever a model may read it", () => {
     expect(await redacted({ tools: [{ type: "function", function: tool("bluebird", "project_heron") }] })).toEqual({
       tools: [{ type: "function", function: after }],
     });
+  });
+
+  test("a name that is written as in the list", async () => {
+    expect(await redacted({ tools: [{ name: "night_owl" }] })).toEqual({ tools: [{ name: "redacted_word" }] });
   });
 
   test("members of the protocol, if their value is none of its words", async () => {
