@@ -2,13 +2,13 @@ import { readingsOf } from "./reading.ts";
 import type { TextFinder, TextMatch } from "./text-match.ts";
 
 /** How much of a text is searched at once, apart from what two slices share (S25). */
-export const SLICE = 16 * 1024;
+export const SLICE = 8 * 1024;
 /** What is searched again with the next slice. A match that does not say that it is open is found within this. */
 const OVERLAP = 5 * 1024;
 /** What a match may have in front of it, such as the name of a key. */
 const CONTEXT = 256;
 /** A match that is still open after this many characters is hidden in them. */
-const LONGEST_OPEN = 8 * SLICE;
+const LONGEST_OPEN = 128 * 1024;
 
 /** What a finder finds in a text however it is read, in order and without overlaps, and where the text may end in part of a match. */
 export function searchText(finder: TextFinder, text: string): { matches: TextMatch[]; openAt: number | undefined } {
