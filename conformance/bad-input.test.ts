@@ -213,7 +213,7 @@ describe("messages headers (contract 5, 9)", () => {
     expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("a-1,b-2");
   });
 
-  test("contract 5: its name matches in any case and with surrounding spaces, and its tool is refused without it too (S25)", async () => {
+  test("contract 5: its name matches in any case and with surrounding spaces, and its tool is refused without it too (S15)", async () => {
     const before = upstream.seen.length;
     for (const beta of [
       "CODE-EXECUTION-2025-08-25",

@@ -12,7 +12,7 @@ const ANSWER = {
 };
 const SILENCE_MS = 20_000;
 
-/** S16, S21, S25, S11: attacks on the port itself, with a key and without one. */
+/** S16, S21, S15, S11: attacks on the port itself, with a key and without one. */
 export async function openDoors(): Promise<CheatGroup> {
   const harness = await ProgramHarness.start();
   harness.upstream.play((_request, response) => void sendJson(response, ANSWER));
@@ -104,7 +104,7 @@ function guesses(harness: ProgramHarness): Cheat[] {
       }),
     ),
     {
-      id: "S25",
+      id: "S15",
       tries: "shows the admin secret without Bearer",
       run: async () => {
         const { status } = await fetch(`${harness.adminUrl}/api/keys`, {
@@ -114,7 +114,7 @@ function guesses(harness: ProgramHarness): Cheat[] {
       },
     },
     {
-      id: "S25",
+      id: "S15",
       tries: "makes a key whose limits are given twice",
       run: async () => {
         const { status } = await fetch(`${harness.adminUrl}/api/keys`, {
@@ -170,39 +170,39 @@ function heads(harness: ProgramHarness): Cheat[] {
   const refused = (statuses: string) => /^(4\d\d|501|505)$/.test(statuses) || statuses === "no answer";
   return [
     attempt(
-      "S25",
+      "S15",
       "content-length and transfer-encoding together",
       post(`content-length: ${body.length}\r\ntransfer-encoding: chunked\r\n`, chunked + hidden),
       refused,
     ),
     attempt(
-      "S25",
+      "S15",
       "transfer-encoding and content-length of 4",
       post("transfer-encoding: chunked\r\ncontent-length: 4\r\n", chunked + hidden),
       refused,
     ),
     attempt(
-      "S25",
+      "S15",
       "two lengths",
       post(`content-length: ${body.length}\r\ncontent-length: 5\r\n`, body + hidden),
       refused,
     ),
-    attempt("S25", "a length with a sign", post(`content-length: +${body.length}\r\n`, body + hidden), refused),
-    attempt("S25", "a coding of another name", post("transfer-encoding: xchunked\r\n", chunked), refused),
+    attempt("S15", "a length with a sign", post(`content-length: +${body.length}\r\n`, body + hidden), refused),
+    attempt("S15", "a coding of another name", post("transfer-encoding: xchunked\r\n", chunked), refused),
     attempt(
-      "S25",
+      "S15",
       "chunks with a trailer that holds a key",
       `POST /api/v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\nauthorization: Bearer ${TEST_KEY}\r\n\r\n`,
       (statuses) => /^4/.test(statuses),
     ),
     attempt(
-      "S25",
+      "S15",
       "two requests in one write",
       plain + plain,
       (statuses) => statuses === "200, 200" || refused(statuses.split(", ")[0] ?? ""),
     ),
     attempt(
-      "S25",
+      "S15",
       "a request after a health check",
       `${hidden.replace("/api/v1/models", "/healthz")}${plain}`,
       (statuses) => statuses === "200, 200" || statuses === "200",
@@ -242,7 +242,7 @@ function heads(harness: ProgramHarness): Cheat[] {
       (statuses, text) => /^4/.test(statuses) && !/access-control-allow-origin/i.test(text),
     ),
     attempt(
-      "S25",
+      "S15",
       "HTTP/1.0 without a Host",
       plain.replace("HTTP/1.1", "HTTP/1.0").replace("host: 127.0.0.1\r\n", ""),
       (statuses) => /^(200|4\d\d)$/.test(statuses),
@@ -259,11 +259,11 @@ function heads(harness: ProgramHarness): Cheat[] {
       `GET /api/v1/../../api/keys HTTP/1.1\r\nhost: 127.0.0.1\r\n${auth}\r\n`,
       (statuses) => /^4/.test(statuses),
     ),
-    attempt("S25", "a head of 200 KB", plain.replace("host:", `x: ${"y".repeat(200_000)}\r\nhost:`), (statuses) =>
+    attempt("S15", "a head of 200 KB", plain.replace("host:", `x: ${"y".repeat(200_000)}\r\nhost:`), (statuses) =>
       refused(statuses),
     ),
     attempt(
-      "S25",
+      "S15",
       "a header with a bare line feed",
       plain.replace("host:", "x: y\nx-api-key: z\nhost:"),
       (statuses) => /^(200|4\d\d)$/.test(statuses) || statuses === "no answer",
@@ -274,7 +274,7 @@ function heads(harness: ProgramHarness): Cheat[] {
       "files-api-2025-04-14,Code-Execution-2025-08-25",
     ].map((beta) =>
       attempt(
-        "S25",
+        "S15",
         `the beta "${beta}"`,
         requestBytes(buildCall(harness.url, "messages", TEST_KEY), { "partner-beta": beta }),
         (statuses) => statuses === "400",
@@ -282,7 +282,7 @@ function heads(harness: ProgramHarness): Cheat[] {
     ),
     ...["code_execution_20250825", "Code_Execution_20250522"].map((type) =>
       attempt(
-        "S25",
+        "S15",
         `the tool ${type} without its beta`,
         requestBytes(
           buildCall(harness.url, "messages", TEST_KEY, { body: { tools: [{ type, name: "code_execution" }] } }),

@@ -107,7 +107,7 @@ describe("choices 2: betas", () => {
   const betas = { "partner-beta": "one-2026-01-01, two-2026-01-01", "anthropic-beta": "three-2026-01-01" };
   const named = ["one-2026-01-01", "two-2026-01-01", "three-2026-01-01"];
 
-  test("S25, contract 5: code execution cannot be used, in any case, with or without its beta", async () => {
+  test("S15, contract 5: code execution cannot be used, in any case, with or without its beta", async () => {
     for (const name of ["code-execution-2025-08-25", "CODE-EXECUTION-2025-08-25", "a-1,Code-Execution-2025-08-25"]) {
       const headers = { "partner-beta": name };
       expect((await callGateway(gateway.url, "messages", gateway.key, { headers })).status).toBe(400);

@@ -105,7 +105,7 @@ describe("S15 elsewhere", () => {
     expect(await response.text()).toContain(`${field} is given more than once`);
   });
 
-  test("S25: a key whose limits are given twice is not created", async () => {
+  test("S15: a key whose limits are given twice is not created", async () => {
     const body = '{"name":"twice","limits":{"requests_per_minute":1},"limits":{"requests_per_minute":1000}}';
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, ...json };
     const response = await fetch(`${gateway.adminUrl}/api/keys`, { method: "POST", headers, body });

@@ -32,7 +32,7 @@ const isMuch = (texts: readonly CheckedText[]): boolean =>
 
 /** A JSON text with its texts as the guards leave them. */
 export async function checkJson(guards: readonly Guard[], json: string, context: CheckContext): Promise<JsonDocument> {
-  const document = new JsonDocument(json, { dropsTokens: context.tally.on === "response" && actsOn(guards) });
+  const document = await JsonDocument.read(json, { dropsTokens: context.tally.on === "response" && actsOn(guards) });
   await checkAll(guards, document.texts, context);
   document.unseal();
   return document;

@@ -2,7 +2,7 @@ import { nextTurn } from "../base/next-turn.ts";
 import { askHook } from "./ask-hook.ts";
 import type { CheckContext } from "./check-context.ts";
 import type { CheckedText } from "./checked-text.ts";
-import { mergeMatches } from "./find/merge-matches.ts";
+import { SLICE, searchSlices } from "./find/search-text.ts";
 import type { TextFinder, TextMatch } from "./find/text-match.ts";
 import type { Guard } from "./guard.ts";
 import { GuardBlockedError } from "./guard-errors.ts";
@@ -21,15 +21,12 @@ export function checkTexts(
   const shown = texts.filter(({ kind, value }) => value !== "" && guard.kinds.has(kind));
   if (guard.finder === undefined) return askAbout(guard, shown, context);
   const search = new Search(guard, guard.finder, context);
-  for (const text of shown) search.take(text);
+  for (const text of shown) for (const _searched of search.take(text));
   search.record();
   return undefined;
 }
 
-/** Characters that are searched in one turn of the event loop (S18). */
-const CHARACTERS_PER_TURN = 256 * 1024;
-
-/** The same for any number of texts. Long ones are searched in several turns. */
+/** The same for texts of any number and length, in several turns of the event loop. */
 export async function checkManyTexts(
   guard: Guard,
   texts: readonly CheckedText[],
@@ -40,21 +37,25 @@ export async function checkManyTexts(
   let searched = 0;
   for (const text of texts) {
     if (text.value === "" || !guard.kinds.has(text.kind)) continue;
-    search.take(text);
-    searched += text.value.length;
-    if (searched < CHARACTERS_PER_TURN) continue;
-    searched = 0;
-    await nextTurn();
+    for (const characters of search.take(text)) {
+      searched += characters + COST_OF_TEXT;
+      if (searched < SLICE) continue;
+      searched = 0;
+      await nextTurn();
+    }
   }
   search.record();
 }
+
+/** A short text takes as long as so many characters of a long one. */
+const COST_OF_TEXT = 16;
 
 /** What a built-in guard finds in several texts. */
 class Search {
   readonly #guard: Guard;
   readonly #finder: TextFinder;
   readonly #context: CheckContext;
-  readonly #labels = new Map<string, TextMatch>();
+  readonly #labels = new Set<string>();
   #count = 0;
   #ms = 0;
 
@@ -64,13 +65,33 @@ class Search {
     this.#context = context;
   }
 
-  take(text: CheckedText): void {
-    const startedMs = this.#context.nowMs();
-    const matches = mergeMatches(this.#finder.find(text.value));
-    this.#count += matches.length;
-    for (const match of matches) this.#labels.set(match.label, match);
-    if (matches.length > 0 && this.#guard.settings.action === "redact") text.value = redacted(text, matches);
-    this.#ms += this.#context.nowMs() - startedMs;
+  /** Searches a text, slice by slice, and yields how many characters were searched. */
+  *take(text: CheckedText): Generator<number> {
+    const { value, kind } = text;
+    const redacts = this.#guard.settings.action === "redact";
+    const left: string[] = [];
+    let copied = 0;
+    const isName = this.#finder.ignoresCase === true && (kind === "name" || kind === "key");
+    const slices = searchSlices(isName ? inNames(this.#finder) : this.#finder, value);
+    for (;;) {
+      const startedMs = this.#context.nowMs();
+      const { value: slice, done } = slices.next();
+      if (done === true) break;
+      for (const { label } of slice.matches) this.#note(label);
+      if (redacts && (slice.matches.length > 0 || copied > 0)) {
+        left.push(redacted(value.slice(copied, slice.end), slice.matches, copied, kind));
+        copied = slice.end;
+      }
+      this.#ms += this.#context.nowMs() - startedMs;
+      yield slice.searched;
+    }
+    if (copied > 0) text.value = left.join("");
+  }
+
+  #note(label: string): void {
+    if (label === "") return;
+    this.#count++;
+    this.#labels.add(label);
   }
 
   record(): void {
@@ -80,22 +101,30 @@ class Search {
       tally.add(name, { verdict: "passed", ms: this.#ms });
       return;
     }
-    const reason = labelsOf([...this.#labels.values()]);
+    const reason = labelsOf([...this.#labels]);
     tally.add(name, { verdict: VERDICTS[action], count: this.#count, reason, ms: this.#ms });
     if (action === "block") throw new GuardBlockedError(name, reason);
   }
 }
 
+/** Names are written without spaces. */
+const inNames = (finder: TextFinder): TextFinder => ({
+  ...(finder.ignoresCase === undefined ? {} : { ignoresCase: finder.ignoresCase }),
+  find: (text) => [...finder.find(text), ...finder.find(text.replace(/[_-]/g, " "))],
+});
+
 const VERDICTS = { block: "blocked", redact: "redacted", observe: "observed" } as const;
 
-function redacted({ value, kind }: CheckedText, matches: readonly TextMatch[]): string {
-  let written = "";
+/** A part of a text that begins at an offset, without its matches. Joined, because a string that grows keeps all of its parts. */
+function redacted(part: string, matches: readonly TextMatch[], offset: number, kind: CheckedText["kind"]): string {
+  const written: string[] = [];
   let copied = 0;
   for (const { start, end, label } of matches) {
-    written += value.slice(copied, start) + replacementOf(label, kind);
-    copied = end;
+    written.push(part.slice(copied, start - offset), label === "" ? "" : replacementOf(label, kind));
+    copied = end - offset;
   }
-  return written + value.slice(copied);
+  written.push(part.slice(copied));
+  return written.join("");
 }
 
 async function askAbout(guard: Guard, texts: readonly CheckedText[], context: CheckContext): Promise<void> {

@@ -16,7 +16,9 @@ export interface Guard {
 }
 
 const TEXTS: ReadonlySet<TextKind> = new Set(["text"]);
-/** A credential or an address may stand anywhere. A word of a list would match the protocol's own words. */
+/** Words of the protocol may be words of a list. */
+const READ: ReadonlySet<TextKind> = new Set(["text", "name", "key"]);
+/** A credential or an address may stand anywhere. */
 const ALL: ReadonlySet<TextKind> = new Set(["text", "name", "structure", "key", "number"]);
 
 /** The digits of an id may look like a card number by chance, and a changed id belongs to nothing. */
@@ -30,7 +32,7 @@ export function makeGuard(settings: GuardSettings, hookOf: (settings: GuardSetti
     case "pii":
       return { settings, finder: piiFinder, hook: undefined, kinds: NOT_IDS };
     case "words":
-      return { settings, finder: new WordFinder(settings.words ?? []), hook: undefined, kinds: TEXTS };
+      return { settings, finder: new WordFinder(settings.words ?? []), hook: undefined, kinds: READ };
     case "moderation":
     case "webhook":
       return { settings, finder: undefined, hook: hookOf(settings), kinds: TEXTS };

@@ -1,5 +1,7 @@
+import { nextTurn } from "../base/next-turn.ts";
 import { endOfString } from "../wire/json-text.ts";
 import type { CheckedText, TextKind } from "./checked-text.ts";
+import { type EncodedText, encodedText } from "./encoded-text.ts";
 
 interface Place {
   readonly start: number;
@@ -7,6 +9,7 @@ interface Place {
   readonly text: CheckedText;
   /** The texts in it, if it is JSON itself. */
   readonly nested?: JsonDocument | undefined;
+  readonly encode?: EncodedText["encode"] | undefined;
 }
 
 /** Words of the protocols. Their values are ids, enumerations and names, not texts. */
@@ -20,8 +23,24 @@ const STRUCTURE: ReadonlySet<string> = new Set(
   ),
 );
 const NAMES: ReadonlySet<string> = new Set(["name", "server_label", "display_name", "displayName"]);
-/** Members whose content has no fixed form: nothing in it is a word of the protocol. */
-const FREE: ReadonlySet<string> = new Set(["args", "arguments", "input", "metadata", "labels"]);
+/** What such a value looks like. Anything else is a text, whatever its member is called. */
+const STRUCTURED = /^[\w.:/@+=;*-]{1,256}$/;
+/** Members whose content has no fixed form, such as schemas: nothing in it is a word of the protocol, and models read its keys. */
+const FREE: ReadonlySet<string> = new Set(
+  `args arguments input metadata labels json parameters schema input_schema inputSchema output_schema outputSchema response_schema
+  responseSchema parametersJsonSchema parameters_json_schema responseJsonSchema response_json_schema json_schema input_examples
+  chat_template_kwargs client_metadata`.split(/\s+/),
+);
+/** Words of JSON Schema, which tell nothing wherever they stand. */
+const SCHEMA_KEYS: ReadonlySet<string> = new Set(
+  `type properties required description title items enum const default examples example format pattern anyOf oneOf allOf not nullable
+  additionalProperties propertyOrdering $defs $ref $schema minimum maximum minItems maxItems minLength maxLength strict schema`.split(
+    /\s+/,
+  ),
+);
+const SCHEMA_TYPES: ReadonlySet<string> = new Set("string number integer boolean array object null".split(" "));
+/** Lists of keys, which change as the keys do. */
+const KEY_LISTS: ReadonlySet<string> = new Set(["required", "propertyOrdering"]);
 /** JSON that is written as text. */
 const NESTED: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
 /** Sealed values and media, if they look like it. */
@@ -34,8 +53,9 @@ const TOKENS: ReadonlySet<string> = new Set(["logprobs", "logprobsResult", "top_
 const SEALED_TEXT = ".thinking";
 const LEAST_SEALED = 256;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-const MEDIA_URL = /^data:(?!text\/|application\/(?:json|xml))[\w.+/-]{0,100};base64,/;
 const LEAST_DIGITS = 13;
+/** How much is read in one turn of the event loop (S25). */
+const STEP = 64 * 1024;
 const LONG_KEY = 16;
 const ORDINARY_KEY = /^[A-Za-z_$][\w$-]*$/;
 
@@ -66,7 +86,7 @@ export class JsonDocument {
   readonly texts: CheckedText[] = [];
   /** Log probabilities were removed. */
   hasDroppedTokens = false;
-  readonly #json: string;
+  #json: string;
   readonly #places: Place[] = [];
   readonly #dropped: { start: number; end: number; json: string }[] = [];
 
@@ -75,7 +95,16 @@ export class JsonDocument {
   constructor(json: string, { path = "", dropsTokens = false, free = false, isPlain }: DocumentOptions = {}) {
     this.#json = json;
     this.#isPlain = isPlain;
-    this.#read(path, dropsTokens, free);
+    for (const _step of this.#read(path, dropsTokens, free));
+  }
+
+  /** The same for a JSON text of any length, in several turns of the event loop. */
+  static async read(json: string, options: DocumentOptions = {}): Promise<JsonDocument> {
+    const document = new JsonDocument("", options);
+    document.#json = json;
+    const { path = "", dropsTokens = false, free = false } = options;
+    for (const _step of document.#read(path, dropsTokens, free)) await nextTurn();
+    return document;
   }
 
   /** The text at a path, even if it is a sealed value. */
@@ -121,28 +150,35 @@ export class JsonDocument {
     if (!this.isChanged) return this.#json;
     const edits = [...this.#dropped];
     const keys = new Set<string>();
-    for (const { start, end, text, nested } of this.#places) {
-      if (text.value !== text.original) edits.push({ start, end, json: jsonOf(text, keys) });
+    for (const { start, end, text, nested, encode } of this.#places) {
+      if (text.value !== text.original)
+        edits.push({ start, end, json: encode ? JSON.stringify(encode(text.value)) : jsonOf(text, keys) });
       else if (nested?.isChanged) edits.push({ start, end, json: JSON.stringify(nested.write()) });
     }
     edits.sort((one, other) => one.start - other.start);
-    let written = "";
+    const written: string[] = [];
     let copied = 0;
     for (const { start, end, json } of edits) {
       if (start < copied) continue;
-      written += this.#json.slice(copied, start) + json;
+      written.push(this.#json.slice(copied, start), json);
       copied = end;
     }
-    return written + this.#json.slice(copied);
+    written.push(this.#json.slice(copied));
+    return written.join("");
   }
 
-  #read(path: string, dropsTokens: boolean, free: boolean): void {
+  *#read(path: string, dropsTokens: boolean, free: boolean): Generator<void> {
     const json = this.#json;
+    let due = STEP;
     const levels: Level[] = [{ isList: false, path, free, index: 0, key: "" }];
     let expectsKey = false;
     for (let at = 0; at < json.length; ) {
       const level = levels[levels.length - 1];
       if (level === undefined) return;
+      if (at >= due) {
+        due = at + STEP;
+        yield;
+      }
       const code = json.charCodeAt(at);
       switch (code) {
         case 0x7b:
@@ -180,7 +216,13 @@ export class JsonDocument {
             level.key = decoded(json, at, end);
             this.#takeKey(level, at, end);
             expectsKey = false;
-          } else this.#takeString(level, levels.length, at, end);
+          } else {
+            const nested = this.#takeString(level, levels.length, at, end);
+            if (nested !== undefined) {
+              yield* nested.#read(pathAt(level, levels.length), false, true);
+              for (const inner of nested.texts) this.texts.push(inner);
+            }
+          }
           at = end;
           break;
         }
@@ -209,30 +251,39 @@ export class JsonDocument {
     return at;
   }
 
-  #takeKey({ path, key }: Level, start: number, end: number): void {
-    if (key.length < LONG_KEY && ORDINARY_KEY.test(key)) return;
+  #takeKey({ path, key, free }: Level, start: number, end: number): void {
+    if (free ? SCHEMA_KEYS.has(key) : key.length < LONG_KEY && ORDINARY_KEY.test(key)) return;
     this.#add({ path: path === "" ? key : `${path}.${key}`, kind: "key", original: key, value: key }, start, end);
   }
 
-  #takeString(level: Level, depth: number, start: number, end: number): void {
+  /** Returns what is still to be read, if the string is JSON itself. */
+  #takeString(level: Level, depth: number, start: number, end: number): JsonDocument | undefined {
     if (end - start === 2) {
       this.#add({ path: pathAt(level, depth), kind: "structure", original: "", value: "" }, start, end);
-      return;
+      return undefined;
     }
     const value = decoded(this.#json, start, end);
     const path = pathAt(level, depth);
-    const text: CheckedText = { path, kind: kindOf(level), original: value, value };
-    if (isSealed(level.key, value)) {
+    const kind = kindOf(level, value);
+    const text: CheckedText = { path, kind, original: value, value };
+    const encoded = kind === "structure" || this.#isPlain?.(path, value) === true ? undefined : encodedText(value);
+    if (typeof encoded === "object") {
+      const { text: original, encode } = encoded;
+      this.#add({ path, kind, original, value: original }, start, end, encode);
+      return undefined;
+    }
+    if (encoded === "media" || isSealed(level.key, value)) {
       this.#places.push({ start, end, text });
-      return;
+      return undefined;
     }
     const mayNest = !level.free && NESTED.has(level.key) && this.#isPlain?.(path, value) !== true;
-    const nested = mayNest ? nestedIn(value, path) : undefined;
+    const nested = mayNest && isJson(value) ? new JsonDocument("") : undefined;
     if (nested === undefined) this.#add(text, start, end);
     else {
+      nested.#json = value;
       this.#places.push({ start, end, text, nested });
-      for (const inner of nested.texts) this.texts.push(inner);
     }
+    return nested;
   }
 
   #takeNumber(level: Level, depth: number, start: number): number {
@@ -246,8 +297,8 @@ export class JsonDocument {
     return end;
   }
 
-  #add(text: CheckedText, start: number, end: number): void {
-    this.#places.push({ start, end, text });
+  #add(text: CheckedText, start: number, end: number, encode?: EncodedText["encode"]): void {
+    this.#places.push({ start, end, text, encode });
     this.texts.push(text);
   }
 }
@@ -265,27 +316,28 @@ const pathAt = ({ isList, path, index, key }: Level, depth: number): string => {
 function isFree(level: Level, isList: boolean): boolean {
   if (level.free || (level.key === "response" && level.path.endsWith("functionResponse"))) return true;
   // A list called input has the turns of a conversation, or the texts of a service.
-  return FREE.has(level.key) && !(isList && level.key === "input");
+  return FREE.has(level.key) && !((isList || level.isList) && level.key === "input");
 }
 
-function kindOf({ key, free }: Level): TextKind {
-  if (free) return "text";
-  return STRUCTURE.has(key) ? "structure" : NAMES.has(key) ? "name" : "text";
+function kindOf({ key, free }: Level, value: string): TextKind {
+  if (free) return SCHEMA_TYPES.has(value) ? "structure" : KEY_LISTS.has(key) ? "name" : "text";
+  if (NAMES.has(key)) return "name";
+  return STRUCTURE.has(key) && STRUCTURED.test(value) ? "structure" : "text";
 }
 
-/** Base64 of media and sealed values has no texts. */
+/** Sealed values have no texts. */
 const isSealed = (key: string, value: string): boolean =>
-  value.length >= LEAST_SEALED && (MEDIA_URL.test(value) || (SEALED.has(key) && BASE64.test(value)));
+  value.length >= LEAST_SEALED && SEALED.has(key) && BASE64.test(value);
 
-function nestedIn(value: string, path: string): JsonDocument | undefined {
-  if (!/^\s*[{[]/.test(value)) return undefined;
+function isJson(value: string): boolean {
+  if (!/^\s*[{[]/.test(value)) return false;
   try {
     JSON.parse(value);
+    return true;
   } catch {
     // A model may write arguments that are not JSON. They are checked as one text.
-    return undefined;
+    return false;
   }
-  return new JsonDocument(value, { path, free: true });
 }
 
 function decoded(json: string, start: number, end: number): string {

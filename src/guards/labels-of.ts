@@ -1,5 +1,6 @@
-import type { TextMatch } from "./find/text-match.ts";
-
 /** What was found, in words: never the text itself. */
-export const labelsOf = (matches: readonly TextMatch[]): string =>
-  [...new Set(matches.map(({ label }) => label.replaceAll("_", " ")))].sort().join(", ");
+export const labelsOf = (labels: Iterable<string>): string =>
+  [...new Set(labels)]
+    .map((label) => label.replaceAll("_", " "))
+    .sort()
+    .join(", ");

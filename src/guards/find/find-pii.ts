@@ -13,21 +13,35 @@ export const piiFinder: TextFinder = {
 
 const DIGIT = /\d/;
 
-const LOCAL = /[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+$/u;
-const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}))+/u;
-const TOP_LEVEL = /^(?:\p{L}{2,}|xn--[a-z\d-]+)$/iu;
+const LOCAL = /[\p{L}\p{M}\p{N}]/u;
+const LOCAL_ASCII = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]/;
+const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,62})(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,62}))+/u;
+const TOP_LEVEL = /^(?:\p{L}[\p{L}\p{M}]+|xn--[a-z\d-]+)$/iu;
 const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 255;
 
 function findEmails(text: string): TextMatch[] {
   const found: TextMatch[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
-    const local = LOCAL.exec(text.slice(Math.max(0, at - LONGEST_LOCAL), at))?.[0].replace(/^[.'`*{|(]+/, "");
+    const local = text.slice(localStart(text, at), at).replace(/^[.'`*{|(]+/, "");
     if (!local || local.endsWith(".")) continue;
     const domain = domainOf(DOMAIN.exec(text.slice(at + 1, at + 1 + LONGEST_DOMAIN))?.[0] ?? "");
     if (domain !== undefined) found.push({ start: at - local.length, end: at + 1 + domain.length, label: "email" });
   }
   return found;
+}
+
+/** Where the local part begins that ends at an offset. */
+function localStart(text: string, end: number): number {
+  let start = end;
+  while (start > 0 && end - start < LONGEST_LOCAL) {
+    const code = text.charCodeAt(start - 1);
+    const isLow = code >= 0xdc00 && code <= 0xdfff && start > 1;
+    const character = isLow ? text.slice(start - 2, start) : text.charAt(start - 1);
+    if (!(code < 0x80 ? LOCAL_ASCII : LOCAL).test(character)) break;
+    start -= character.length;
+  }
+  return start;
 }
 
 /** Without what follows the top-level domain: `a@b.org.2` names `b.org`. Undefined if there is none. */
@@ -38,13 +52,13 @@ function domainOf(written: string): string | undefined {
 }
 
 /** Digits with at most two separators between them. */
-const RUN = /[+(]?\d(?:[ .\-/()\u00a0\u2009\u2011]{0,2}\d)*/g;
-const GROUP = /\+?\(?\d+\)?/g;
+const RUN = /[+(]?\d(?:[ .\-/()\u00a0\u2009\u2010\u2011]{0,2}\d)*/g;
+const GROUP = /\+?(\(?)(\d+)(\)?)/g;
 /** Card numbers have up to five groups of digits, phone numbers six. */
 const MOST_GROUPS = 8;
 const FEWEST_DIGITS = 7;
 const MOST_DIGITS = 19;
-const WORD = /[\p{L}_]/u;
+const WORD = /[\p{L}\p{M}_]/u;
 
 /** Card numbers, phone numbers and social security numbers, which share their characters and may stand next to other digits. */
 function findNumbers(text: string): TextMatch[] {
@@ -70,16 +84,15 @@ interface Group {
 }
 
 /** A bracket without its other half is not part of a number. */
-const groupsOf = (run: string): Group[] =>
-  [...run.matchAll(GROUP)].map(({ 0: written, index }) => {
-    const isOpen = written.includes("(");
-    const isClosed = written.endsWith(")");
-    return {
-      start: isOpen && !isClosed ? index + written.indexOf("(") + 1 : index,
-      end: index + written.length - (isClosed && !isOpen ? 1 : 0),
-      digits: written.replace(/\D/g, "").length,
-    };
-  });
+function groupsOf(run: string): Group[] {
+  const groups: Group[] = [];
+  for (const { 0: written, 1: open = "", 2: digits = "", 3: close = "", index } of run.matchAll(GROUP)) {
+    const start = open !== "" && close === "" ? index + written.length - digits.length : index;
+    const end = index + written.length - (close !== "" && open === "" ? 1 : 0);
+    groups.push({ start, end, digits: digits.length });
+  }
+  return groups;
+}
 
 /** The longest number of some kind that begins with a group. */
 function longestNumber(
@@ -98,45 +111,56 @@ function longestNumber(
   }
   for (const { at, digits: count } of ends.reverse()) {
     const end = groups[at]?.end ?? start;
-    const label = labelOf(run.slice(start, end), count);
+    const label = labelOf(run.slice(start, end), count, at - first + 1);
     if (label !== undefined) return { start, end, label, next: at + 1 };
   }
   return undefined;
 }
 
 const SSN = /^(?!000|666|9)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}$/;
-const E164 = /^\+[1-9][\d ().\-/\u00a0\u2009\u2011]+$/u;
+const E164 = /^\+[1-9][\d ().\-/\u00a0\u2009\u2010\u2011]+$/u;
 /** Phone numbers without a country code, as they are written in North America, Britain, France and Germany. */
-const NATIONAL = [
-  /^(?:1[ .-]?)?\(?[2-9]\d{2}\)?[ .-]{1,2}[2-9]\d{2}[ .-]\d{4}$/,
-  /^\(?0\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,4}$/,
-  /^0[1-9](?:[ .-]\d{2}){4}$/,
-  /^\(?0\d{2,5}\)?[ /-]{1,2}\d{3,8}(?:[ -]\d{1,4})?$/,
-];
+const NATIONAL = new RegExp(
+  [
+    /^(?:1[ .-]?)?\(?[2-9]\d{2}\)?[ .-]{1,2}[2-9]\d{2}[ .-]\d{4}$/,
+    /^\(?0\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,4}$/,
+    /^0[1-9](?:[ .-]\d{2}){4}$/,
+    /^\(?0\d{2,5}\)?[ /-]{1,2}\d{3,8}(?:[ -]\d{1,4})?$/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
+const MOST_NATIONAL_GROUPS = 5;
 
 const FEWEST_NATIONAL = 9;
 const MOST_NATIONAL = 13;
 
-function labelOf(written: string, count: number): string | undefined {
+function labelOf(written: string, count: number, groups: number): string | undefined {
   if (count >= 13 && isCard(written)) return "card";
   if (count === 9 && SSN.test(written)) return "ssn";
   if (written.startsWith("+")) return count <= 15 && E164.test(written) ? "phone" : undefined;
-  const mayBeNational = count >= FEWEST_NATIONAL && count <= MOST_NATIONAL;
-  return mayBeNational && NATIONAL.some((form) => form.test(written)) ? "phone" : undefined;
+  const mayBeNational = count >= FEWEST_NATIONAL && count <= MOST_NATIONAL && groups <= MOST_NATIONAL_GROUPS;
+  return mayBeNational && NATIONAL.test(written) ? "phone" : undefined;
 }
 
 /** The first digits that card networks have. */
-const NETWORK = /^(?:4|5[0-9]|2[2-7]|3[0-9]|6[0-9]|8[1-9])/;
+const NETWORK = /^(?:4|5\D?[0-9]|2\D?[2-7]|3\D?[0-9]|6\D?[0-9]|8\D?[1-9])/;
+const NOT_IN_CARD = /[/()+.]|\D{2}/;
 
 function isCard(written: string): boolean {
-  const digits = written.replace(/\D/g, "");
-  if (/[/()+.]|\D{2}/.test(written) || !NETWORK.test(digits)) return false;
+  if (!NETWORK.test(written) || NOT_IN_CARD.test(written)) return false;
   let sum = 0;
-  for (let index = 0; index < digits.length; index++) {
-    const digit = Number(digits[digits.length - 1 - index]);
-    sum += index % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit;
+  let count = 0;
+  let isVaried = false;
+  const last = written.charCodeAt(written.length - 1);
+  for (let index = written.length - 1; index >= 0; index--) {
+    const code = written.charCodeAt(index);
+    const digit = code - 0x30;
+    if (digit < 0 || digit > 9) continue;
+    sum += count++ % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit;
+    isVaried ||= code !== last;
   }
-  return sum % 10 === 0 && new Set(digits).size > 1;
+  return sum % 10 === 0 && isVaried;
 }
 
 const IBAN = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ \-\u00a0]?[A-Za-z0-9]){11,30}/g;

@@ -1,5 +1,5 @@
 import type { CheckContext } from "../check-context.ts";
-import { mergeMatches } from "../find/merge-matches.ts";
+import { endOfToken, searchText } from "../find/search-text.ts";
 import type { TextMatch } from "../find/text-match.ts";
 import type { Guard } from "../guard.ts";
 import { GuardBlockedError } from "../guard-errors.ts";
@@ -23,17 +23,6 @@ const WINDOWS_PER_QUESTION = 4;
 const VERDICTS = { block: "blocked", redact: "redacted", observe: "observed" } as const;
 
 const isSpace = (code: number): boolean => code <= 0x20 || code === 0xa0 || code === 0x3000;
-const isOfToken = (code: number): boolean =>
-  (code >= 0x30 && code <= 0x39) ||
-  (code >= 0x41 && code <= 0x5a) ||
-  (code >= 0x61 && code <= 0x7a) ||
-  code === 0x2b ||
-  code === 0x2d ||
-  code === 0x2e ||
-  code === 0x2f ||
-  code === 0x3d ||
-  code === 0x5f;
-
 /** One guard on one text that arrives in pieces. It releases what no match can reach any more. */
 export class BlockStage {
   readonly #guard: Guard;
@@ -71,9 +60,10 @@ export class BlockStage {
     const skipped = this.#isInMatch ? this.#endOfMatch() : 0;
     const text = this.#before + this.#text;
     const offset = this.#before.length;
-    const found = mergeMatches(finder.find(text)).flatMap((match) => within(match, offset + skipped, offset));
+    const { matches: all, openAt } = searchText(finder, text);
+    const found = all.flatMap((match) => within(match, offset + skipped, offset));
     const matches = skipped === 0 ? found : [{ start: 0, end: skipped, label: "" }, ...found];
-    const until = isFinal ? length : this.#safeUntil(matches, finder.openAt?.(text), offset);
+    const until = isFinal ? length : this.#safeUntil(matches, openAt, offset);
     const released = matches.filter(({ end }) => end <= until);
     const segments = this.#release(until, released);
     this.#searched = this.#text.length;
@@ -111,8 +101,7 @@ export class BlockStage {
   }
 
   #endOfMatch(): number {
-    let at = 0;
-    while (at < this.#text.length && isOfToken(this.#text.charCodeAt(at))) at++;
+    const at = endOfToken(this.#text, 0, this.#text.length);
     if (at < this.#text.length) this.#isInMatch = false;
     return at;
   }
@@ -140,7 +129,7 @@ export class BlockStage {
       tally.add(name, { verdict: "passed", ms });
       return;
     }
-    const reason = labelsOf(matches);
+    const reason = labelsOf(matches.map(({ label }) => label));
     tally.add(name, { verdict: VERDICTS[action], count: matches.length, reason, ms });
     if (action === "block") throw new GuardBlockedError(name, reason);
   }

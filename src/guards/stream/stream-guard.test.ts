@@ -108,6 +108,16 @@ describe("decision 0123: a stream is held back so that no match leaks", () => {
   });
 });
 
+test("S28: invisible characters in a word do not outlast the window", async () => {
+  const guard = guardOf({ use: "words", words: ["bluebird"] });
+  const word = `b${"\u200b".repeat(700)}lue\u034fbird`;
+  const text = `${"Nothing. ".repeat(40)}A ${word} is here. ${"Nothing. ".repeat(40)}`;
+  for (const size of [1, 7, 64, text.length]) {
+    const { left } = await through([guard], cut(text, size));
+    expect(left).toBe(text.replace(word, "[redacted:word]"));
+  }
+});
+
 describe("decision 0123: windows of a webhook", () => {
   test("overlap by a window, and each sees what the one before left", async () => {
     const asked: HookQuestion[] = [];

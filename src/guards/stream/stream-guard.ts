@@ -44,8 +44,8 @@ export class StreamGuard {
   #arrived = 0;
   #hasEnded = false;
   #waiting = 0;
-  /** What became of complete texts that later events repeat. */
-  readonly #known = new Map<string, string>();
+  /** What became of complete texts that later events repeat, by kind: a name is searched and redacted in another way than a text. */
+  readonly #known = new Map<CheckedText["kind"], Map<string, string>>();
   /** Log probabilities were removed. */
   hasDroppedTokens = false;
   /** Set while something outside of the gateway is asked. Nothing may be pushed meanwhile. */
@@ -129,7 +129,7 @@ export class StreamGuard {
   /** A text that was already checked is replaced as it was then. */
   #isNew(text: CheckedText): boolean {
     if (!this.#places.repeats) return true;
-    const known = this.#known.get(text.original);
+    const known = this.#known.get(text.kind)?.get(text.original);
     if (known === undefined) return true;
     text.value = known;
     return false;
@@ -242,7 +242,11 @@ export class StreamGuard {
     }
     this.#json = [];
     if (this.#places.repeats)
-      for (const { original, value } of this.#whole) if (original !== "") this.#known.set(original, value);
+      for (const { kind, original, value } of this.#whole) {
+        if (original === "") continue;
+        const known = this.#known.get(kind) ?? new Map<string, string>();
+        this.#known.set(kind, known.set(original, value));
+      }
     this.#whole = [];
     for (const block of this.#blocks.values()) block.isStalled = false;
     if (this.#hasEnded) this.#context.tally.finish();

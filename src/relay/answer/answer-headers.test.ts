@@ -26,7 +26,7 @@ test("choices 6: an answer names its receipt, its limits, and the fields that we
   expect(headersOf([note("seed", "dropped")])).not.toHaveProperty("x-trivium-approximated");
 });
 
-test("S25: a path with characters that no header carries, or a very long list, breaks no answer", () => {
+test("S15: a path with characters that no header carries, or a very long list, breaks no answer", () => {
   expect(headersOf([note("größe\r\nx", "dropped")])["x-trivium-dropped"]).toBe("gr??e??x");
   const many = Array.from({ length: 1_000 }, (_, index) => note(`field_${index}`, "dropped"));
   expect(headersOf(many)["x-trivium-dropped"]).toHaveLength(2_000);

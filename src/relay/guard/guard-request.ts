@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/next-turn.ts";
 import { checkAll } from "../../guards/answer-check.ts";
 import type { CheckContext } from "../../guards/check-context.ts";
 import type { CheckedText } from "../../guards/checked-text.ts";
@@ -5,6 +6,8 @@ import { JsonDocument } from "../../guards/json-document.ts";
 import { whileRunning } from "../derived/while-running.ts";
 import type { GuardAsker } from "./guard-asker.ts";
 import { guardRefusal } from "./guard-refusal.ts";
+
+const TEXTS_PER_TURN = 8192;
 
 /** Shows the texts of a request to its guards. */
 export class RequestGuard {
@@ -19,7 +22,7 @@ export class RequestGuard {
   /** The body as the guards leave it. Texts that a guard has seen before are not shown to it again. Throws if one refuses it. */
   async check(json: string): Promise<string> {
     const { call, gateway, run } = this.#asker;
-    const document = new JsonDocument(json);
+    const document = await JsonDocument.read(json);
     try {
       await whileRunning(this.#checkFrom(document.texts), call, gateway.clock);
     } catch (thrown) {
@@ -33,18 +36,24 @@ export class RequestGuard {
     const { inForce, seen } = this.#asker.run;
     for (const guard of inForce.request) {
       const { name } = guard.settings;
-      const fresh = texts.filter((text) => {
-        const left = guard.kinds.has(text.kind) ? seen.find(name, text.value) : undefined;
-        if (left !== undefined) text.value = left;
-        return left === undefined;
-      });
+      const fresh: CheckedText[] = [];
+      for (const [place, text] of texts.entries()) {
+        const left = guard.kinds.has(text.kind) ? seen.find(seenAs(name, text), text.value) : undefined;
+        if (left === undefined) fresh.push(text);
+        else text.value = left;
+        if (place % TEXTS_PER_TURN === TEXTS_PER_TURN - 1) await nextTurn();
+      }
       const before = fresh.map(({ value }) => value);
       const waits = checkAll([guard], fresh, this.#context);
       if (waits !== undefined) await waits;
-      for (const [index, { value, kind }] of fresh.entries()) {
-        const shown = before[index] ?? value;
-        if (guard.kinds.has(kind) && (kind === "text" || shown === value)) seen.add(name, shown, value);
+      for (const [index, text] of fresh.entries()) {
+        const shown = before[index] ?? text.value;
+        if (guard.kinds.has(text.kind)) seen.add(seenAs(name, text), shown, text.value);
+        if (index % TEXTS_PER_TURN === TEXTS_PER_TURN - 1) await nextTurn();
       }
     }
   }
 }
+
+/** A name is searched and redacted in another way than a text. */
+const seenAs = (guard: string, { kind }: CheckedText): string => (kind === "text" ? guard : `${guard} ${kind}`);
