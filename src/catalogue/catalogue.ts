@@ -17,6 +17,7 @@ import {
   publisherOf,
 } from "./model.ts";
 import { nearNames } from "./near-names.ts";
+import { storagePriceOf } from "./price-table.ts";
 import { ToolPrices, toolCost } from "./tool-prices.ts";
 import { builtInSource, NO_UPDATES, type UpdatedModels } from "./updates/apply-updates.ts";
 import type { ValueSource } from "./updates/model-patch.ts";
@@ -254,8 +255,10 @@ function searchPrice(
 const NANO_PER_USD = 1_000_000_000;
 
 /** The price list's price of storage, as that of a tool: storage is billed apart from calls, but by the same rules. */
-const storagePrice = ({ cache_storage: [price] = [] }: Pricings): ToolPrice[] =>
-  price === undefined ? [] : [{ name: CACHE_STORAGE, unit: "mtok_hour", usd: price.value }];
+function storagePrice(pricings: Pricings): ToolPrice[] {
+  const usd = storagePriceOf(pricings);
+  return usd === undefined ? [] : [{ name: CACHE_STORAGE, unit: "mtok_hour", usd }];
+}
 
 function toOffer(
   { provider, model, pricings, tools, ...own }: OfferOverlay,

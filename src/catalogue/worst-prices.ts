@@ -1,7 +1,8 @@
 import type { UsageCounter } from "../canon/usage.ts";
 import type { Pricings } from "./model.ts";
 import { dearestTerms, type PriceList } from "./price-call.ts";
-import { type CallSize, nanoPerMillion } from "./pricing.ts";
+import type { CallSize } from "./price-table.ts";
+import { nanoPerMillion } from "./pricing.ts";
 
 /** It is not known in advance whether a prompt will be cached, or how much of an answer will be reasoning. */
 const PROMPT: readonly UsageCounter[] = ["input", "cacheWrite5m", "cacheWrite1h"];

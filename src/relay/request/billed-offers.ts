@@ -27,13 +27,14 @@ function* offersOf(
   { snapshot: { targets } }: Pick<Gateway, "snapshot">,
 ): Generator<BilledOffer> {
   const { hostedImages } = dialect;
-  // What the gateway does in place of a host is billed separately.
-  const played = hostedImages?.read(body)?.path;
   for (const offer of offers) {
-    const hosts = targets.textOf(offer);
-    const host = hosts.find(({ via }) => via === dialect.name);
-    const plays = host !== undefined && hostedImages?.isNative(host.via, host.quirks) === false;
+    // Asked only for what a request contains besides tokens, so that nothing is looked up for others.
     const sentAs = (billable: Billable): string | undefined => {
+      const hosts = targets.textOf(offer);
+      const host = hosts.find(({ via }) => via === dialect.name);
+      const plays = host !== undefined && hostedImages?.isNative(host.via, host.quirks) === false;
+      // What the gateway does in place of a host is billed separately.
+      const played = plays ? hostedImages?.read(body)?.path : undefined;
       if (host === undefined) return nameElsewhere(billable, dialect.name, hosts);
       return plays && billable.path === `${played}.type` ? undefined : nameAt(host, billable);
     };

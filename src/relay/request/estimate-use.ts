@@ -5,6 +5,7 @@ import type { Principal } from "../../access/principal.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { discounted } from "../../catalogue/discounted.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { toolCost } from "../../catalogue/tool-prices.ts";
 import { worstCost } from "../../catalogue/worst-prices.ts";
@@ -122,8 +123,8 @@ function mostForTools(billables: readonly Billable[], principal: Principal, serv
       if (kind === "term") return sum;
       const known = toolPrices?.find(name) ?? (crossesAs === undefined ? undefined : toolPrices?.find(crossesAs));
       const uses = Math.max(1, most ?? known?.assumed ?? 1);
-      const searches = crossesAs === WEB_SEARCH ? pricings.web_search : undefined;
-      if (searches !== undefined) return sum + priceUsage({ searches: uses }, pricings).costNanoUsd;
+      if (crossesAs === WEB_SEARCH && priceOf(pricings, "searches").item !== undefined)
+        return sum + priceUsage({ searches: uses }, pricings).costNanoUsd;
       return known === undefined ? sum : sum + toolCost(known, uses);
     }, 0),
   );
