@@ -54,7 +54,7 @@ describe("docs/configuration.md, Reload", () => {
 test("docs/configuration.md, Prices: start and reload warn about a model without a price", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-unpriced-"));
   const write = (...ids: string[]) => {
-    const models = ids.map((id) => ({ id, offers: [{ provider: "simulator", model: "standard" }] }));
+    const models = ids.map((id) => ({ id, pricings: {}, offers: [{ provider: "simulator", model: "standard" }] }));
     writeFileSync(
       join(folder, "trivium.yaml"),
       JSON.stringify({ server: { port: 0 }, admin: { port: 0 }, models }, null, 1),
@@ -91,6 +91,7 @@ test("docs/configuration.md, Reload: later calls follow the new `routing`", asyn
       models: [
         {
           id: "acme/two",
+          pricings: {},
           offers: [
             { provider: "away", model: "any" },
             { provider: "simulator", model: "standard" },
@@ -131,7 +132,7 @@ describe("docs/providers.md, Simulator", () => {
     gateway = await startTestGateway({
       config: {
         providers: { lab: { kind: "simulator", base_url: simulator.url } },
-        models: [{ id: "lab/standard", offers: [{ provider: "lab", model: "standard" }] }],
+        models: [{ id: "lab/standard", pricings: {}, offers: [{ provider: "lab", model: "standard" }] }],
       },
     });
   });
