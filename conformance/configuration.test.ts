@@ -54,7 +54,7 @@ describe("docs/configuration.md, Reload", () => {
 test("docs/configuration.md, Prices: start and reload warn about a model without a price", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-unpriced-"));
   const write = (...ids: string[]) => {
-    const models = ids.map((id) => ({ id, pricings: {}, offers: [{ provider: "simulator", model: "standard" }] }));
+    const models = ids.map((id) => ({ id, offers: [{ provider: "simulator", model: "standard" }] }));
     writeFileSync(
       join(folder, "trivium.yaml"),
       JSON.stringify({ server: { port: 0 }, admin: { port: 0 }, models }, null, 1),

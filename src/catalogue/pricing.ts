@@ -47,14 +47,13 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
   /** Token charges that a number holds exactly, in millionths of a nano-dollar: nearly always all of them. */
   let small = 0;
   let used = 0;
-  const countedImages = (usage.images ?? 0) > 0 && priceOf(pricings, "images", size).item !== undefined;
+  const paidOtherwise = countedOtherwise(usage, pricings, size);
   let imagesPaid = false;
   for (const counter of USAGE_COUNTERS) {
     const amount = usage[counter] ?? 0;
     if (!(amount > 0 && amount < Number.POSITIVE_INFINITY)) continue;
     used |= BIT_OF[counter];
-    // A provider that prices images by number often reports their tokens too, which may have a price as plain completion.
-    if (countedImages && counter === "imageOutput") continue;
+    if (paidOtherwise.has(counter)) continue;
     const price = priceOf(pricings, counter, size);
     const { name, item } = price;
     if (item !== undefined) {
@@ -65,7 +64,9 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
       imagesPaid ||= counter === "imageOutput" || name === "image";
       // No tier is for this size: the nearest is charged, and the receipt says that it is a guess.
       if (price.state === "unknown") unpriced.push(name);
-    } else if (counter === "images" ? !imagesPaid : !(countedImages && unitOf(counter) === "perMTokens")) {
+    } else if (
+      counter === "images" ? !imagesPaid : !(paidOtherwise.has("imageOutput") && unitOf(counter) === "perMTokens")
+    ) {
       // An image is paid by its number or by its tokens: the one without a price of its own is then not unpriced.
       unpriced.push(name);
     }
@@ -76,6 +77,22 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
       : Number((total + BigInt(small) * BigInt(MILLION) + NANO_DOLLAR / 2n) / NANO_DOLLAR);
   const rule = ruleOf(pricings, used, applied, unpriced);
   return unpriced.length === 0 ? { costNanoUsd, rule } : { costNanoUsd, rule, unpriced: [...new Set(unpriced)] };
+}
+
+const NONE: ReadonlySet<UsageCounter> = new Set();
+
+/**
+ * Counters of what another counter of the usage counts too, in the unit that has the price: tokens of images that are priced by number, and
+ * of sound that is priced by the second, or the seconds of sound that is priced by tokens.
+ */
+function countedOtherwise(usage: Usage, pricings: Pricings, size: CallSize): ReadonlySet<UsageCounter> {
+  const { images = 0, seconds = 0, audioInput = 0 } = usage;
+  if (images === 0 && (seconds === 0 || audioInput === 0)) return NONE;
+  const found = new Set<UsageCounter>();
+  if (images > 0 && priceOf(pricings, "images", size).item !== undefined) found.add("imageOutput");
+  if (seconds > 0 && audioInput > 0)
+    found.add(priceOf(pricings, "seconds", size).item === undefined ? "seconds" : "audioInput");
+  return found;
 }
 
 function exactCharge(amount: number, value: number, unit: Unit): bigint {
@@ -114,8 +131,7 @@ export function linePrice(
   pricings: Pricings,
 ): { name: AnyPriceName; value: number; unit: Unit } | undefined {
   const size = { prompt: promptTokens(usage), completion: completionTokens(usage) };
-  const countedImages = (usage.images ?? 0) > 0 && priceOf(pricings, "images", size).item !== undefined;
-  if (countedImages && counter === "imageOutput") return undefined;
+  if (countedOtherwise(usage, pricings, size).has(counter)) return undefined;
   const { name, item } = priceOf(pricings, counter, size);
   return item === undefined ? undefined : { name, value: item.value, unit: item.unit };
 }
