@@ -85,7 +85,11 @@ describe("H41, H61: a model whose price is unknown, or unknown in part", () => {
       expect(await harness.receipt(given)).toMatchObject({ cost_nano_usd: 0, unpriced: [] });
     }
     const body = JSON.stringify({ model: "test/unknown", messages: [{ role: "user", content: "hi" }] });
-    const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01", authorization: `Bearer ${POOR}` };
+    const headers = {
+      "content-type": "application/json",
+      "anthropic-version": "2023-06-01",
+      authorization: `Bearer ${POOR}`,
+    };
     const counted = await harness.clock.until(harness.sendRaw("/v1/messages/count_tokens", body, headers).answer);
     expect(counted.text).toContain("input_tokens");
   });

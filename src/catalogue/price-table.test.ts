@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { Glob } from "bun";
 import { builtInModels } from "./built-in-models.ts";
-import { MODEL_KINDS, type PriceItem, type Pricings } from "./model.ts";
+import { MODEL_KINDS, OWN_PRICE_NAMES, PRICE_NAMES, type PriceItem, type Pricings } from "./model.ts";
 import { priceOf, unknownPrices } from "./price-table.ts";
 import { priceUsage } from "./pricing.ts";
 import { worstCost } from "./worst-prices.ts";
@@ -61,3 +62,19 @@ function priced({ pricings, contextLength }: (typeof builtInModels)[number]) {
   );
   return { pricings: plain, ...(contextLength === undefined ? {} : { contextLength }) };
 }
+
+test("H61: only the catalogue reads price lists", async () => {
+  const root = new URL("../", import.meta.url).pathname;
+  const readers: string[] = [];
+  for (const file of new Glob("**/*.ts").scanSync(root)) {
+    if (file.startsWith("catalogue/") || /\.(test|sample|contract)\.ts$/.test(file)) continue;
+    const text = await Bun.file(root + file).text();
+    if (READS.test(text)) readers.push(file);
+  }
+  // The form of a file, and fields that other gateways write.
+  expect(readers).toEqual([]);
+});
+
+const READS = new RegExp(
+  String.raw`\bpricings\??\.?(\.|\[)"?(${[...PRICE_NAMES, ...OWN_PRICE_NAMES].join("|")})\b|\{[^{}]*\b(${["prompt", "completion", "image", "audio", "web_search"].join("|")}) = \[\][^{}]*\}: Pricings`,
+);
