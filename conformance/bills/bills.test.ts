@@ -31,6 +31,8 @@ const kinds = [...new Set(bills.map(({ provider }) => provider))];
 const SPEAK_RESPONSES: ReadonlySet<string> = new Set(["openai", "x-ai"]);
 const versioned: ReadonlySet<string> = new Set(["anthropic", "gemini"]);
 
+const POOR = "a-key-of-the-configuration-with-a-budget";
+
 let harness: Harness;
 beforeAll(async () => {
   const configured = new Map(
@@ -55,7 +57,10 @@ beforeAll(async () => {
         pricings,
         offers: [{ provider, model }],
       })),
-      keys: [{ name: "tests", key: TEST_KEY, billing: { unpriced: "mark" }, provider_objects: true }],
+      keys: [
+        { name: "tests", key: TEST_KEY, billing: { unpriced: "mark" }, provider_objects: true },
+        { name: "poor", key: POOR, limits: { budget_usd_total: 0.02 } },
+      ],
     },
   });
 });
@@ -79,6 +84,14 @@ describe("decision 0083, H27, H33, H60: real bills", () => {
       const sum = lines.reduce((total, { amount, usd }) => total + amount * usd, 0);
       expect(`${id}: ${(sum * 100).toFixed(6)}`).toBe(`${id}: ${cents.toFixed(6)}`);
     }
+  });
+
+  test("H23: a search that costs more with a model is reserved at that price", async () => {
+    const body = { tools: [{ type: "web_search_preview" }], max_tool_calls: 1, max_output_tokens: 16 };
+    const call = (model: string) => harness.call("responses", { door: "dropin", model, key: POOR, body });
+    expect((await call("openai/gpt-4.1")).status).toBe(402);
+    harness.upstream.play(harness.upstream.json(bills.find(({ id }) => id === "openai: cached tokens")?.answer ?? {}));
+    expect((await call("openai/gpt-5")).status).toBe(200);
   });
 
   test.each(bills.map((bill) => [bill.id, bill] as const))("%s", async (_id, bill) => {

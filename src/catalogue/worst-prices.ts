@@ -20,8 +20,9 @@ interface WorstPrices {
 const known = new WeakMap<Pricings, WorstPrices | "tiers">();
 
 /**
- * The highest possible cost of a number of tokens at an offer, before any discount. It is computed once per price list; only
- * tiered prices are looked up for every call. `cached`: tokens of the prompt that are certainly read from a cache.
+ * The highest possible cost of a number of tokens at an offer, before any discount. What has no price adds nothing: such calls were
+ * refused before, or are marked. It is computed once per price list; only tiered prices are looked up for every call. `cached`: tokens of
+ * the prompt that are certainly read from a cache.
  */
 export function worstCost(
   input: number,
