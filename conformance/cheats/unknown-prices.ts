@@ -89,7 +89,5 @@ async function play(
   const { unpriced, price_rule } = await harness.receipt(given);
   const figures = `${price_rule}; unpriced: ${unpriced.join(", ") || "nothing"}`;
   if (isLimited) return { got, figures, broken: "it was called without a price" };
-  return unpriced.length > 0
-    ? { got, figures }
-    : { got, figures, broken: "part of it was free, and nothing says so" };
+  return unpriced.length > 0 ? { got, figures } : { got, figures, broken: "part of it was free, and nothing says so" };
 }
