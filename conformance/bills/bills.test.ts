@@ -5,8 +5,9 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import file from "./fixtures/bills.json";
 
 /**
- * What vendors bill: a request, the answer with its usage as the vendor gives it, and the cost in cents, with a source for both. The lines
- * are added up here, without the gateway's prices or arithmetic.
+ * What vendors bill: a request, the answer with its usage as the vendor gives it, and the cost in cents, with a source for both. Where the
+ * source says "recorded", the usage is that of real traffic; elsewhere it is an example of the rule on the page. The lines are added up
+ * here, without the gateway's prices or arithmetic.
  */
 interface VendorBill {
   id: string;
