@@ -44,7 +44,7 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "prompt_time",
     "completion_time",
     "total_time",
-    // Rates and drafts of GPUStack (gpustack/llama-box, llama-box/httpserver.hpp, read 2026-11-19).
+    // Rates and drafts of GPUStack (gpustack/llama-box, llama-box/utils.hpp, read 2026-11-19).
     "time_to_first_token_ms",
     "time_per_output_token_ms",
     "tokens_per_second",
