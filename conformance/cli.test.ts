@@ -536,7 +536,7 @@ describe("commands without a gateway", () => {
     const models = [{ id: "anthropic/claude-sonnet-4.5", offers: [{ provider: "simulator", model: "standard" }] }];
     writeConfig(join(folder, "unpriced.yaml"), { models });
     const message =
-      "models[0] has no price, so its calls cost 0 and do not count against budgets; did you mean anthropic/claude-sonnet-4-5? Otherwise set its pricings, or write pricings: {} if it is free";
+      "models[0] has no price, so its calls are refused or not billed; did you mean anthropic/claude-sonnet-4-5? Otherwise set its pricings, or write pricings: {} if it is free";
     const reported = await command(folder, "check", "--config", "unpriced.yaml");
     expect(reported).toMatchObject({ code: 0, stderr: `unpriced.yaml:4:10: ${message}\n` });
     expect(reported.stdout).toMatch(/unpriced\.yaml: OK \(\d+ models from simulator\)\n$/);

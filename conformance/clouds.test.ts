@@ -41,6 +41,7 @@ beforeAll(async () => {
           id: `${host}/${model}`,
           max_output_tokens: 64_000,
           reasoning: model.endsWith("thinker"),
+          pricings: {},
           offers: [{ provider, model: named(model) }],
         })),
       ),

@@ -91,6 +91,7 @@ test("docs/configuration.md, Reload: later calls follow the new `routing`", asyn
       models: [
         {
           id: "acme/two",
+          pricings: {},
           offers: [
             { provider: "away", model: "any" },
             { provider: "simulator", model: "standard" },
@@ -131,7 +132,7 @@ describe("docs/providers.md, Simulator", () => {
     gateway = await startTestGateway({
       config: {
         providers: { lab: { kind: "simulator", base_url: simulator.url } },
-        models: [{ id: "lab/standard", offers: [{ provider: "lab", model: "standard" }] }],
+        models: [{ id: "lab/standard", pricings: {}, offers: [{ provider: "lab", model: "standard" }] }],
       },
     });
   });

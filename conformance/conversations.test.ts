@@ -288,6 +288,7 @@ beforeAll(async () => {
           id: `${dialect}/${model}`,
           reasoning: true,
           max_output_tokens: 64_000,
+          pricings: {},
           offers: [{ provider: `at-${dialect}`, model, dialect }],
         })),
       ),

@@ -94,6 +94,7 @@ beforeAll(async () => {
         id,
         ...settings,
         // A sample requires them.
+        pricings: {},
         offers: [{ provider, model, dialect, traits: { retention: "zero", region: "eu" } }],
       })),
     },

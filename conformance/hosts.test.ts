@@ -29,6 +29,7 @@ beforeAll(async () => {
       id: `${kind}/${model}`,
       max_output_tokens: 64_000,
       reasoning: model === "thinker",
+      pricings: {},
       offers: [{ provider: kind, model }],
     }));
   gateway = await startTestGateway({

@@ -13,7 +13,11 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     config: {
       providers: simulatedProviders(simulator.url),
-      models: WIRES.map((wire) => ({ id: `acme/${wire}`, offers: [{ provider: `at-${wire}`, model: "standard" }] })),
+      models: WIRES.map((wire) => ({
+        id: `acme/${wire}`,
+        pricings: {},
+        offers: [{ provider: `at-${wire}`, model: "standard" }],
+      })),
     },
   });
 });

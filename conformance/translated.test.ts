@@ -55,12 +55,14 @@ beforeAll(async () => {
             id: `${dialect}/${model}`,
             reasoning: true,
             max_output_tokens: 64_000,
+            pricings: {},
             offers: [{ provider: `at-${dialect}`, model, dialect }],
           })),
         ),
         {
           id: "mixed/falls",
           max_output_tokens: 64_000,
+          pricings: {},
           offers: [
             { provider: "at-messages", model: "fail-503" },
             { provider: "at-genai", model: "cut-before-first" },

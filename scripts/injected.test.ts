@@ -41,6 +41,7 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "wire/http/request-head.ts": "results of a pure function, kept as long as their arguments",
   "access/scopes.ts": "results of a pure function, kept as long as their arguments",
   "dialects/answer/unknown-counters.ts": "results of a pure function, kept as long as their arguments",
+  "catalogue/price-table.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/pricing.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/kept-prices.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/worst-prices.ts": "results of a pure function, kept as long as their arguments",

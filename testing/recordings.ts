@@ -68,9 +68,13 @@ export function recordedTotals(recording: Recording): { input: number; output: n
         number(chat["completion_tokens"]),
         number(chat["total_tokens"]) - number(chat["prompt_tokens"]),
       );
-      const cached = number(details["cached_tokens"] ?? chat["prompt_cache_hit_tokens"] ?? chat["cached_tokens"]);
+      const prompt = number(chat["prompt_tokens"]);
+      const written = number(details["cache_write_tokens"]);
+      const read = number(details["cached_tokens"] ?? chat["prompt_cache_hit_tokens"] ?? chat["cached_tokens"]);
+      // H36: what a host wrote to its cache, it did not also read from it.
+      const cached = written > 0 && Math.max(read, written) <= prompt ? Math.min(read, prompt - written) : read;
       // H38: some hosts count less in a prompt than they have read from a cache and written to it.
-      const input = Math.max(number(chat["prompt_tokens"]), cached + number(details["cache_write_tokens"]));
+      const input = Math.max(prompt, cached + written);
       totals = { input, output, cached };
     }
     const messages = object(payload["usage"] ?? object(payload["message"])["usage"]);

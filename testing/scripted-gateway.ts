@@ -57,7 +57,9 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   );
   const catalogue = buildCatalogue({
     providers: ["one", "two"].map((name) => ({ name, publishers: [] })),
-    models: [{ id: "acme/model", offers: ["one", "two"].map((provider) => ({ provider, model: "upstream" })) }],
+    models: [
+      { id: "acme/model", pricings: {}, offers: ["one", "two"].map((provider) => ({ provider, model: "upstream" })) },
+    ],
   });
   const receipts: Receipt[] = [];
   const gateway: Gateway = {

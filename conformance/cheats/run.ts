@@ -17,6 +17,7 @@ import { openMemory } from "./memory.ts";
 import { openSendings } from "./sendings.ts";
 import { openServices } from "./services.ts";
 import { openStored } from "./stored.ts";
+import { openUnknownPrices } from "./unknown-prices.ts";
 import { openUnpriced } from "./unpriced.ts";
 import { openUsage } from "./usage.ts";
 
@@ -25,6 +26,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   usage: openUsage,
   fields: openFields,
   unpriced: openUnpriced,
+  prices: openUnknownPrices,
   budgets: openBudgets,
   interplay: openInterplay,
   derived: openDerived,

@@ -27,6 +27,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
         ...["down", "nowhere"].map((provider) => ({
           ...model,
           id: `test/${provider}`,
+          pricings: {},
           offers: [{ provider, model: "x" }],
         })),
       ],

@@ -44,6 +44,8 @@ export async function startVideoHarness(options: VideoHarnessOptions = {}): Prom
       simulator: true,
       providers: providers ?? videoProviders(simulator.url),
       models,
+      // Some of the vendors' models have no price in the catalogue.
+      billing: { unpriced: "mark" },
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "stranger", key: KEYS.stranger, project: "elsewhere" },

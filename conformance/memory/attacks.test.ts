@@ -637,14 +637,21 @@ describe("usage cannot be made smaller than what was used", () => {
     expect(receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
   });
 
-  test("a later report below a price tier does not lower the price", async () => {
+  test("H60: the later of two reports counts, and so does its tier; zeros at the end replace nothing", async () => {
     const script = harness.upstream.stream(
       delta({ content: "Hello." }, null, { usage: plainUsage("chat", 250_000, 3) }),
       delta({}, "stop", { usage: plainUsage("chat", 100, 5) }),
       "data: [DONE]\n\n",
     );
     const { receipt } = await ask(CHAT_PATH, chat({ model: "test/steps", stream: true }), script);
-    expect(receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
+    expect(receipt?.cost_nano_usd).toBe(100 * 1_000 + 10_000);
+    const zeros = harness.upstream.stream(
+      delta({ content: "Hello." }, null, { usage: plainUsage("chat", 250_000, 5) }),
+      delta({}, "stop", { usage: plainUsage("chat", 0, 0) }),
+      "data: [DONE]\n\n",
+    );
+    const kept = await ask(CHAT_PATH, chat({ model: "test/steps", stream: true }), zeros);
+    expect(kept.receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
   });
 
   test("image tokens of a chat response have their own price", async () => {

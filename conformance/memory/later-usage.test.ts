@@ -59,34 +59,34 @@ const messageDelta = (usage: object, stop_reason: string | null = null) =>
   wire.event({ type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage });
 const blockEnd = wire.event({ type: "content_block_stop", index: 0 });
 
-describe("H27, decision 0085: a later, smaller count does not replace a larger one", () => {
+describe("H27, H60: the later figures count, smaller or not", () => {
   describe.each(CLIENTS)("a %s client", (client) => {
     test("of a chat host, in separate chunks", async () => {
       const usages = wire.chatUsage(chatUsage(4_500, 20)) + wire.chatUsage(chatUsage(10, 5));
-      expectBoth(await ask(client, "chat", said, stopped, usages, wire.done), 4_500, 20);
+      expectBoth(await ask(client, "chat", said, stopped, usages, wire.done), 10, 5);
     });
 
-    test("of a chat host, the prompt of one report and the output of the next", async () => {
+    test("of a chat host, in a chunk and at the end", async () => {
       const first = wire.chatChunk({ content: "hello" }, null, { usage: chatUsage(4_500, 5) });
       const last = wire.chatChunk({}, "stop", { usage: chatUsage(10, 20) });
-      expectBoth(await ask(client, "chat", first, last, wire.done), 4_500, 20);
+      expectBoth(await ask(client, "chat", first, last, wire.done), 10, 20);
     });
 
     test("of a chat host that reports in a place where clients do not look", async () => {
       const elsewhere = (usage: object) => wire.chatChunk({}, null, { x_groq: { id: "r", usage } });
       const both = elsewhere(chatUsage(4_500, 20)) + elsewhere(chatUsage(10, 5));
-      expectBoth(await ask(client, "chat", said, both, stopped, wire.done), 4_500, 20);
+      expectBoth(await ask(client, "chat", said, both, stopped, wire.done), 10, 5);
     });
 
     test("of a chat host whose second report is without cached tokens", async () => {
       const details = { prompt_tokens_details: { cached_tokens: 4_000 } };
       const usages = wire.chatUsage(chatUsage(4_500, 20, details)) + wire.chatUsage(chatUsage(500, 20));
-      expectBoth(await ask(client, "chat", said, stopped, usages, wire.done), 4_500, 20, 4_000);
+      expectBoth(await ask(client, "chat", said, stopped, usages, wire.done), 500, 20);
     });
 
     test("of a genai host, at its end", async () => {
       const first = wire.genaiChunk("hello", undefined, genaiUsage(4_500, 12));
-      expectBoth(await ask(client, "genai", first, wire.genaiChunk(" you", "STOP", genaiUsage(10, 5))), 4_500, 12);
+      expectBoth(await ask(client, "genai", first, wire.genaiChunk(" you", "STOP", genaiUsage(10, 5))), 10, 5);
     });
 
     test("of a genai host, among ordinary chunks", async () => {
@@ -94,14 +94,14 @@ describe("H27, decision 0085: a later, smaller count does not replace a larger o
         wire.genaiChunk("hello ", undefined, genaiUsage(prompt, 4 * (index + 1))),
       );
       const end = wire.genaiChunk("you", "STOP", genaiUsage(10, 30));
-      expectBoth(await ask(client, "genai", ...chunks, end), 4_500, 30);
-      expectBoth(await ask(client, "genai", chunks.join("") + end), 4_500, 30);
+      expectBoth(await ask(client, "genai", ...chunks, end), 10, 30);
+      expectBoth(await ask(client, "genai", chunks.join("") + end), 10, 30);
     });
 
     test("of a messages host, from its beginning to its end", async () => {
       const start = wire.messageStart({ input_tokens: 4_500, output_tokens: 1 });
       const end = wire.messageEnd({ input_tokens: 10, output_tokens: 20 });
-      expectBoth(await ask(client, "messages", start, wire.textBlock("hello you"), end), 4_500, 20);
+      expectBoth(await ask(client, "messages", start, wire.textBlock("hello you"), end), 10, 20);
     });
 
     test("of a messages host, from one delta to the next", async () => {
@@ -111,8 +111,27 @@ describe("H27, decision 0085: a later, smaller count does not replace a larger o
         messageDelta({ input_tokens: 4_500, output_tokens: 50 }) +
         messageDelta({ input_tokens: 4_400, output_tokens: 20 }, "end_turn") +
         wire.event({ type: "message_stop" });
-      expectBoth(await ask(client, "messages", start, wire.textBlock("hello you"), deltas), 4_500, 50);
+      expectBoth(await ask(client, "messages", start, wire.textBlock("hello you"), deltas), 4_400, 20);
     });
+  });
+});
+
+describe("H33, H60: a streamed compaction is billed once", () => {
+  // As the vendor streams it: the start counts what the compaction read, the end what the answer did.
+  test.each(CLIENTS)("%s", async (client) => {
+    const passes = [
+      { type: "compaction", input_tokens: 60_385, output_tokens: 390 },
+      { type: "message", input_tokens: 612, output_tokens: 20 },
+    ];
+    const start = wire.messageStart({ input_tokens: 60_385, output_tokens: 1 });
+    const end = wire.messageEnd({ input_tokens: 612, output_tokens: 20, iterations: passes });
+    const told = await ask(client, "messages", start, wire.textBlock("hello you"), end);
+    expect(told.receipt.cost_nano_usd).toBe((60_385 + 612) * 1_000 + (390 + 20) * 2_000);
+    expect(countsOf(told.usage)).toMatchObject({ prompt: 612, completion: 20 });
+    // An end without counters of its own: the passes that answered tell them.
+    const bare = wire.messageEnd({ output_tokens: 20, iterations: passes });
+    const again = await ask(client, "messages", start, wire.textBlock("hello you"), bare);
+    expect(again.receipt.cost_nano_usd).toBe(told.receipt.cost_nano_usd);
   });
 });
 
@@ -155,12 +174,16 @@ describe("H27, decision 0085: counted uses of hosted tools are kept", () => {
     if (client === "messages") expect(answer.text.match(/"web_search_requests":\d+/g)?.at(-1)).toContain("3");
   });
 
-  test.each(CLIENTS)("if a later chat chunk omits them, or has fewer: %s", async (client) => {
-    for (const later of [{}, uses(0, 0), uses(1, 0)]) {
+  test.each(CLIENTS)("if a later chat chunk omits them; if it has fewer, those count: %s", async (client) => {
+    for (const [later, counted] of [
+      [{}, 3],
+      [uses(0, 0), 3],
+      [uses(1, 0), 1],
+    ] as const) {
       const usages = wire.chatUsage(chatUsage(10, 20, uses(3, 0))) + wire.chatUsage(chatUsage(10, 21, later));
       const { receipt, answer } = await ask(client, "chat", said, stopped, usages, wire.done);
-      expect(receipt.usage).toMatchObject({ input: 10, output: 21, searches: 3 });
-      if (client === "chat") expect(answer.text.match(/"web_search_requests":\d+/g)?.at(-1)).toContain("3");
+      expect(receipt.usage).toMatchObject({ input: 10, output: 21, searches: counted });
+      if (client === "chat") expect(answer.text.match(/"web_search_requests":\d+/g)?.at(-1)).toContain(String(counted));
     }
   });
 

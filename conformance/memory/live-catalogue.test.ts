@@ -81,7 +81,7 @@ describe("decision 0131: the vendors' live models are known", () => {
     expect(liveEntries.length).toBeGreaterThan(7);
     expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(liveEntries.map(({ id }) => id)));
     const ids = new Set([...liveEntries.map(({ id }) => id), "openai/gpt-realtime-whisper", "openai/gpt-transcribe"]);
-    const warnings = checkPrices(harness.gateway.snapshot.catalogue, () => false);
+    const warnings = checkPrices(harness.gateway.snapshot.catalogue);
     expect(warnings.filter(({ model }) => ids.has(model))).toEqual([]);
   });
 

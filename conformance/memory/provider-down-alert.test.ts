@@ -23,7 +23,9 @@ async function scrapes(): Promise<Map<string, (number | undefined)[]>> {
   const harness = await Harness.start({
     config: {
       providers: { one: provider("one"), two: provider("two") },
-      models: [{ id: "acme/chat", offers: ["one", "two"].map((name) => ({ provider: name, model: "m" })) }],
+      models: [
+        { id: "acme/chat", pricings: {}, offers: ["one", "two"].map((name) => ({ provider: name, model: "m" })) },
+      ],
     },
   });
   const { gateway, clock, upstream } = harness;

@@ -95,7 +95,7 @@ describe("choices 6: the receipt shows where the time of a call went", () => {
         providers: {
           one: { kind: "openai", base_url: `${UPSTREAM_URL}/v1`, api_key: "a-key", max_concurrent: 1 },
         },
-        models: [{ id: "acme/chat", offers: [{ provider: "one", model: "m" }] }],
+        models: [{ id: "acme/chat", pricings: {}, offers: [{ provider: "one", model: "m" }] }],
       },
     });
     harness.upstream.play(async (reply) => {
@@ -134,7 +134,9 @@ describe("choices 6: the receipt shows where the time of a call went", () => {
     const harness = await Harness.start({
       config: {
         providers: { one: provider("/one"), two: provider("/two") },
-        models: [{ id: "acme/chat", offers: ["one", "two"].map((name) => ({ provider: name, model: "m" })) }],
+        models: [
+          { id: "acme/chat", pricings: {}, offers: ["one", "two"].map((name) => ({ provider: name, model: "m" })) },
+        ],
       },
     });
     const { upstream, clock } = harness;

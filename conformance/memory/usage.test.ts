@@ -138,8 +138,8 @@ describe("H38: more cached tokens than the prompt has are read and billed the sa
       prompt: 2168,
       completion: 100,
       details: details(2161, 2161),
-      billed: { input: 0, cache_read: 2161, cache_write_5m: 2161, output: 100 },
-      cost: 2161 * 100 + 2161 * 3_000 + 100 * 2_000,
+      billed: { input: 0, cache_read: 7, cache_write_5m: 2161, output: 100 },
+      cost: 7 * 100 + 2161 * 3_000 + 100 * 2_000,
     },
   ];
   const HOSTS = [
@@ -382,6 +382,17 @@ describe("decision 0085: no report bills more than can have happened", () => {
       reported: null,
       usage_corrections: [],
     });
+  });
+
+  // A host whose least limit is 16 tokens, whatever was asked for.
+  test.each(WAYS)("a text that passed is never billed below itself: $client, stream $stream", async (way) => {
+    const text = "One two three, four five six, seven eight nine, ten eleven twelve.";
+    play("chat", LARGE.chat(10, 16), way.stream, text);
+    const { receipt } = await ask(way.client, "chat", { stream: way.stream, body: limited(way.client, 1) });
+    expect(receipt).toMatchObject({ usage: { output: 16 }, usage_source: "measured", usage_corrections: [] });
+    play("chat", LARGE.chat(10, 1e9), way.stream, text);
+    const absurd = await ask(way.client, "chat", { stream: way.stream, body: limited(way.client, 1) });
+    expect(absurd.receipt).toMatchObject({ usage: { output: text.length }, usage_source: "estimated" });
   });
 
   test("without a limit, that of the model applies", async () => {

@@ -89,6 +89,7 @@ function modelsOf(kind: Kind): object[] {
     input_modalities: model.inputModalities,
     output_modalities: model.outputModalities,
     reasoning: model.reasoning,
+    pricings: {},
     offers: [{ provider: model.name === SILENT_MODEL ? impatient(kind) : patient(kind), model: model.name }],
   }));
 }

@@ -117,6 +117,7 @@ export async function startRecordedHarness(): Promise<RecordedHarness> {
         id: `recorded/${id}`,
         reasoning: true,
         max_output_tokens: 64_000,
+        pricings: {},
         offers: [{ provider: id, model, ...(dialect ? { dialect } : {}) }],
       })),
     },

@@ -68,10 +68,14 @@ async function readChat({ baseUrl, apiKey, model, stream, body }: SdkCall): Prom
     const usage = chunk.usage ?? chunk.x_groq?.usage ?? chunk.choices?.[0]?.usage;
     if (usage?.prompt_tokens !== undefined) {
       const details = usage.prompt_tokens_details;
-      const cached = details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? 0;
+      const read = details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? 0;
+      const written = details?.cache_write_tokens ?? 0;
+      // H36: what a host wrote to its cache, it did not also read from it.
+      const isTwice = written > 0 && Math.max(read, written) <= usage.prompt_tokens;
+      const cached = isTwice ? Math.min(read, usage.prompt_tokens - written) : read;
       meaning.usage = {
         // H38: some hosts count less in a prompt than they have read from a cache and written to it.
-        input: Math.max(usage.prompt_tokens, cached + (details?.cache_write_tokens ?? 0)),
+        input: Math.max(usage.prompt_tokens, cached + written),
         cached,
         // Some hosts leave reasoning out of the completion, and only the total shows it.
         output: Math.max(usage.completion_tokens, (usage.total_tokens ?? 0) - usage.prompt_tokens),

@@ -25,6 +25,10 @@ export interface ToolEntry extends Known {
   readonly match?: string;
   /** `unknown`: the vendor offers the tool, but no price was found. It is treated like a tool that is in no table. */
   readonly price: "free" | "unknown" | { readonly unit: ToolUnit; readonly usd: number };
+  /** A regular expression for the host's names of the models that the row is for. Other rows of that name then do not count for them. */
+  readonly models?: string;
+  /** A regular expression for tools of the same request with which the tool runs as this variant. */
+  readonly beside?: string;
   /** How many uses per response a reservation assumes when the request sets no limit. Defaults to 1. */
   readonly assumed?: number;
 }

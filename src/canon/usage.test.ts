@@ -31,14 +31,15 @@ describe("H39: zeros never replace a count", () => {
   });
 });
 
-describe("H27, decision 0085: a later usage does not count less", () => {
+describe("H27, H60: the later figures count", () => {
   const counted = { input: 400, cacheRead: 100, output: 20, reasoning: 10 };
 
   test.each([
-    ["a smaller prompt", { input: 10, output: 40 }, { input: 400, cacheRead: 100, output: 40 }],
-    ["a smaller answer", { input: 500, output: 20 }, { input: 500, output: 20, reasoning: 10 }],
+    ["a smaller prompt", { input: 10, output: 40 }, { input: 10, output: 40 }],
+    ["a smaller answer", { input: 500, output: 20 }, { input: 500, output: 20 }],
     ["an answer that became part of the prompt", { input: 520, output: 10 }, { input: 520, output: 10 }],
-    ["an answer that shrinks by more than that", { input: 510, output: 10 }, { input: 510, output: 20, reasoning: 10 }],
+    ["no answer", { input: 510, output: 0 }, { input: 510, output: 20, reasoning: 10 }],
+    ["no prompt", { output: 40 }, { input: 400, cacheRead: 100, output: 40 }],
     ["the same prompt, more of it cached", { cacheRead: 500, output: 30 }, { cacheRead: 500, output: 30 }],
   ])("%s", (_, later, expected) => {
     expect(laterUsage(counted, later)).toEqual(expected);
@@ -46,19 +47,19 @@ describe("H27, decision 0085: a later usage does not count less", () => {
 
   test("decision 0131: what of a prompt was cached sound stays with that prompt", () => {
     const heard = { ...counted, cached: { audio: 60 } };
-    expect(laterUsage(heard, { input: 10, output: 40, cached: { audio: 5 } }).cached).toEqual({ audio: 60 });
-    expect(laterUsage(counted, { input: 10, output: 40, cached: { audio: 5 } })).not.toHaveProperty("cached");
+    expect(laterUsage(heard, { input: 0, output: 40 }).cached).toEqual({ audio: 60 });
+    expect(laterUsage(heard, { input: 10, output: 40 })).not.toHaveProperty("cached");
     expect(laterUsage(heard, { input: 900, output: 40, cached: { audio: 5 } }).cached).toEqual({ audio: 5 });
   });
 
-  test("uses of tools and unknown counters are kept", () => {
+  test("uses of tools and unknown counters that it lacks are kept", () => {
     const earlier = { ...counted, searches: 2, tools: { maps: 3, fetch: 1 }, unknown: ["usage.a"] };
     expect(
       laterUsage(earlier, { ...counted, searches: 0, tools: { maps: 1, shell: 2 }, unknown: ["usage.b"] }),
     ).toEqual({
       ...counted,
       searches: 2,
-      tools: { maps: 3, fetch: 1, shell: 2 },
+      tools: { maps: 1, fetch: 1, shell: 2 },
       unknown: ["usage.a", "usage.b"],
     });
     expect(laterUsage(earlier, counted)).toEqual(earlier);

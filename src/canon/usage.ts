@@ -145,19 +145,17 @@ const PROMPT_COUNTERS = ["input", "cacheRead", "cacheWrite5m", "cacheWrite1h", "
 const COMPLETION_COUNTERS = ["output", "reasoning", "imageOutput", "audioOutput"] as const;
 
 /**
- * Merges two reports for the same response. Providers count up, so the later report applies, unless it counts less: what was counted was
- * used (H27, H39). Output tokens may turn into prompt tokens when a provider calls the model again. Returns `later` itself if nothing of
- * `earlier` is kept.
+ * Merges two reports for the same response: the later figures count, those of the prompt, of the completion and of each tool by
+ * themselves (H27, H60). What the later report lacks is kept, and so is a count that it replaces by zero: what was counted was used (H39).
+ * Returns `later` itself if nothing of `earlier` is kept.
  */
 export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   if (earlier === undefined) return later;
-  const grown = promptTokens(later) - promptTokens(earlier);
-  const completion = completionTokens(later);
-  const lost = completionTokens(earlier) - completion;
-  const keepsCompletion = lost > 0 && (completion === 0 || lost > grown);
-  if (grown >= 0 && !keepsCompletion && !lacksWork(earlier, later)) return later;
+  const keepsPrompt = promptTokens(later) === 0 && promptTokens(earlier) > 0;
+  const keepsCompletion = completionTokens(later) === 0 && completionTokens(earlier) > 0;
+  if (!keepsPrompt && !keepsCompletion && !lacksWork(earlier, later)) return later;
   const merged = withWork(earlier, later);
-  if (grown < 0) {
+  if (keepsPrompt) {
     keepCounters(merged, earlier, PROMPT_COUNTERS);
     if (earlier.cached === undefined) delete merged.cached;
     else merged.cached = earlier.cached;
@@ -166,22 +164,25 @@ export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   return merged;
 }
 
-/** Whether the later usage lacks tool uses or unknown counters of the earlier one. */
-function lacksWork(earlier: Usage, { searches = 0, tools = {}, unknown = [] }: Usage): boolean {
+/** Whether the later usage lacks tools, searches, passes or unknown counters of the earlier one. */
+function lacksWork(earlier: Usage, { searches = 0, tools = {}, unknown = [], passes }: Usage): boolean {
   return (
-    (earlier.searches ?? 0) > searches ||
-    Object.entries(earlier.tools ?? {}).some(([name, uses]) => uses > (tools[name] ?? 0)) ||
+    (searches === 0 && (earlier.searches ?? 0) > 0) ||
+    (passes === undefined && earlier.passes !== undefined) ||
+    Object.entries(earlier.tools ?? {}).some(([name, uses]) => uses > 0 && !tools[name]) ||
     (earlier.unknown ?? []).some((name) => !unknown.includes(name))
   );
 }
 
 function withWork(earlier: Usage, later: Usage): Usage {
   const merged = { ...later };
-  const searches = Math.max(earlier.searches ?? 0, later.searches ?? 0);
-  if (searches > 0) merged.searches = searches;
+  const searches = later.searches || earlier.searches;
+  if (searches) merged.searches = searches;
+  const passes = later.passes ?? earlier.passes;
+  if (passes !== undefined) merged.passes = passes;
   if (earlier.tools !== undefined) {
     const tools: Record<string, number> = { ...earlier.tools };
-    for (const [name, uses] of Object.entries(later.tools ?? {})) tools[name] = Math.max(tools[name] ?? 0, uses);
+    for (const [name, uses] of Object.entries(later.tools ?? {})) if (uses > 0) tools[name] = uses;
     merged.tools = tools;
   }
   const unknown = new Set([...(earlier.unknown ?? []), ...(later.unknown ?? [])]);

@@ -1,5 +1,5 @@
 import { withoutAbsent } from "../base/without-absent.ts";
-import { type BillingTable, CACHE_STORAGE, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
+import { type BillingTable, CACHE_STORAGE, type ToolEntry, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
 import { LIVE_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { OfferTraits } from "../canon/offer-traits.ts";
@@ -17,7 +17,8 @@ import {
   publisherOf,
 } from "./model.ts";
 import { nearNames } from "./near-names.ts";
-import { ToolPrices, toolCost } from "./tool-prices.ts";
+import { storagePriceOf } from "./price-table.ts";
+import { entriesFor, ToolPrices, toolCost } from "./tool-prices.ts";
 import { builtInSource, NO_UPDATES, type UpdatedModels } from "./updates/apply-updates.ts";
 import type { ValueSource } from "./updates/model-patch.ts";
 import { VendorNames } from "./vendor-names.ts";
@@ -156,6 +157,7 @@ function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFa
     // Price by price: setting one must not make the others free.
     pricings: all,
     ...(pricings !== undefined && isEmpty(all) ? { free: true } : {}),
+    ...(pricings?.web_search === undefined ? {} : { setsSearch: true }),
   };
 }
 
@@ -203,7 +205,7 @@ function billed(table: BillingTable | undefined): Billing | undefined {
 
 /** What an offer's host charges besides ordinary tokens: what the offer sets, else its model, else the vendor's table. */
 function chargesOf(
-  { pricings, tools: set = [] }: OfferOverlay,
+  { pricings, model, tools: set = [] }: OfferOverlay,
   facts: ModelFacts,
   billing: Billing | undefined,
 ): Pick<Offer, "pricings" | "priceMultiples" | "toolPrices"> {
@@ -212,7 +214,12 @@ function chargesOf(
   const all = isFree ? FREE : listed;
   const ofModel = (facts.tools ?? []).filter(({ name }) => !set.some((price) => price.name === name));
   const own = [...set, ...ofModel, ...storagePrice(all)];
-  const toolPrices = own.length === 0 ? billing?.toolPrices : new ToolPrices(billing?.table.tools ?? [], own);
+  const isSearchSet =
+    facts.setsSearch === true || pricings?.web_search !== undefined || own.some(({ name }) => name === WEB_SEARCH);
+  const table = billing?.table.tools ?? [];
+  // A price that an operator sets holds for every search, however the vendor counts them for the model.
+  const rows = entriesFor(isSearchSet ? table.filter((entry) => !isSearchOfModels(entry)) : table, model);
+  const toolPrices = own.length === 0 && rows === table ? billing?.toolPrices : new ToolPrices(rows, own);
   const multiples = billing === undefined ? facts.priceMultiples : { ...billing.multiples, ...facts.priceMultiples };
   const searching = searchPrice(all, facts, toolPrices, own);
   return {
@@ -220,6 +227,8 @@ function chargesOf(
     ...withoutAbsent({ priceMultiples: multiples, toolPrices }),
   };
 }
+
+const isSearchOfModels = ({ name, models }: ToolEntry): boolean => models !== undefined && name.startsWith(WEB_SEARCH);
 
 const isEmpty = (pricings: Pricings): boolean => Object.keys(pricings).length === 0;
 
@@ -254,8 +263,10 @@ function searchPrice(
 const NANO_PER_USD = 1_000_000_000;
 
 /** The price list's price of storage, as that of a tool: storage is billed apart from calls, but by the same rules. */
-const storagePrice = ({ cache_storage: [price] = [] }: Pricings): ToolPrice[] =>
-  price === undefined ? [] : [{ name: CACHE_STORAGE, unit: "mtok_hour", usd: price.value }];
+function storagePrice(pricings: Pricings): ToolPrice[] {
+  const usd = storagePriceOf(pricings);
+  return usd === undefined ? [] : [{ name: CACHE_STORAGE, unit: "mtok_hour", usd }];
+}
 
 function toOffer(
   { provider, model, pricings, tools, ...own }: OfferOverlay,

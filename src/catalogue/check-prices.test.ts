@@ -27,24 +27,24 @@ function check(pricings: Pricings, offers: Partial<Offer>[] = [{}], more: Partia
     offers: offers.map((offer) => ({ provider: "host", upstreamModel: "one", pricings, ...offer })),
     ...more,
   };
-  return checkPrices({ list: () => [model] }, () => false).map(({ kind, message }) => `${kind}: ${message}`);
+  return checkPrices({ list: () => [model] }).map(({ kind, message }) => `${kind}: ${message}`);
 }
 
 describe("trivium prices check", () => {
   test("accepts ordinary prices and the built-in prices", () => {
     expect(check(PLAIN)).toEqual([]);
-    const warnings = checkPrices(buildCatalogueOfAll(), () => false);
+    const warnings = checkPrices(buildCatalogueOfAll());
     expect(warnings.filter(({ kind }) => kind !== "no-price")).toEqual([]);
   });
 
   test("reports models without a price, depending on their kind", () => {
     expect(check({})).toEqual([
-      "no-price: acme/one at host has no price for prompt and completion, so it costs 0 and does not count against budgets",
+      "no-price: acme/one at host has no price for prompt and completion, so calls are refused or not billed in full",
     ]);
     expect(check({ prompt: [item(1)] })[0]).toContain("no price for completion");
     expect(check({ prompt: [item(1)] }, [{}], { kind: "embedding" })).toEqual([]);
-    expect(check({ prompt: [item(1)] }, [{}], { kind: "video" })[0]).toContain("video or audio_and_video");
-    expect(checkPrices({ list: () => [] }, () => false)).toEqual([]);
+    expect(check({ prompt: [item(1)] }, [{}], { kind: "video" })[0]).toContain("no price for audio_and_video");
+    expect(checkPrices({ list: () => [] })).toEqual([]);
   });
 
   test("reports offers that cost more than their model", () => {

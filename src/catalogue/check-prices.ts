@@ -9,6 +9,7 @@ import {
   type PriceItem,
   type Pricings,
 } from "./model.ts";
+import { unknownPrices } from "./price-table.ts";
 import { tierProblems } from "./tier-problems.ts";
 
 /** A possible problem with a price. */
@@ -27,8 +28,8 @@ const ALL_NAMES: readonly AnyPriceName[] = [...PRICE_NAMES, ...OWN_PRICE_NAMES];
  * Finds problems in the prices of available models: no price, an offer that costs more than its model, a price that was
  * probably meant for another unit, and tiers with gaps or overlaps.
  */
-export function checkPrices(catalogue: Pick<Catalogue, "list">, isFree: (model: Model) => boolean): PriceWarning[] {
-  return catalogue.list().flatMap((model) => (isFree(model) ? [] : checkModel(model)));
+export function checkPrices(catalogue: Pick<Catalogue, "list">): PriceWarning[] {
+  return catalogue.list().flatMap(checkModel);
 }
 
 function checkModel(model: Model): PriceWarning[] {
@@ -43,33 +44,11 @@ function checkModel(model: Model): PriceWarning[] {
 const differs = ({ pricings }: Offer, model: Model): boolean =>
   ALL_NAMES.some((name) => pricings[name] !== model.pricings[name]);
 
-/** By kind of model: calls cost nothing unless it has one of these prices. */
-function neededPrices({ kind }: Model): readonly (readonly AnyPriceName[])[] {
-  switch (kind) {
-    case "text":
-      return [["prompt"], ["completion"]];
-    case "image":
-      return [["image", "completion"]];
-    case "video":
-      return [["video", "audio_and_video"]];
-    case "embedding":
-      return [["prompt"]];
-    case "rerank":
-      return [["search_unit", "prompt"]];
-    case "speech":
-      return [["characters", "audio", "audio_output", "completion"]];
-    case "transcription":
-      return [["audio", "prompt"]];
-    case "moderation":
-      return [];
-  }
-}
-
-function unpriced(model: Model, { provider, pricings }: Offer): PriceWarning[] {
-  const missing = neededPrices(model).filter((names) => names.every((name) => (pricings[name] ?? []).length === 0));
+function unpriced(model: Model, offer: Offer): PriceWarning[] {
+  const missing = unknownPrices(model.kind, offer);
   if (missing.length === 0) return [];
-  const names = missing.map((alternatives) => alternatives.join(" or ")).join(" and ");
-  const message = `${model.id} at ${provider} has no price for ${names}, so it costs 0 and does not count against budgets`;
+  const { provider } = offer;
+  const message = `${model.id} at ${provider} has no price for ${missing.join(" and ")}, so calls are refused or not billed in full`;
   return [{ kind: "no-price", model: model.id, provider, message }];
 }
 

@@ -12,5 +12,9 @@ export function discounted(costNanoUsd: number, basisPoints: number): number {
   return ((costNanoUsd - rest) / WHOLE) * paid + Math.ceil((rest * paid) / WHOLE);
 }
 
+/** A price less a discount in basis points, without the digits that binary fractions add. */
+export const discountedPrice = (usd: number, basisPoints: number): number =>
+  Number(((usd * (WHOLE - basisPoints)) / WHOLE).toPrecision(12));
+
 /** How price rules describe it. */
 export const discountWords = (basisPoints: number): string => `${basisPoints / 100}% discount`;

@@ -9,6 +9,23 @@ import { type Model, PRICE_NAMES, type PriceItem, type Pricings } from "./model.
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 
+const TIERED: Pricings = {
+  prompt: [
+    {
+      value: 1,
+      unit: "perMTokens",
+      currency: "USD",
+      conditions: { prompt_tokens: { unit: "kTokens", gte: 0, lt: 200 } },
+    },
+    {
+      value: 2,
+      unit: "perMTokens",
+      currency: "USD",
+      conditions: { prompt_tokens: { unit: "kTokens", gte: 200, lt: null } },
+    },
+  ],
+};
+
 const MODEL: Model = {
   id: "acme/llama",
   displayName: "Acme Llama",
@@ -22,23 +39,8 @@ const MODEL: Model = {
   kind: "text",
   traits: { rejectsSampling: true },
   priceNote: "For short prompts.",
-  pricings: {
-    prompt: [
-      {
-        value: 1,
-        unit: "perMTokens",
-        currency: "USD",
-        conditions: { prompt_tokens: { unit: "kTokens", gte: 0, lt: 200 } },
-      },
-      {
-        value: 2,
-        unit: "perMTokens",
-        currency: "USD",
-        conditions: { prompt_tokens: { unit: "kTokens", gte: 200, lt: null } },
-      },
-    ],
-  },
-  offers: [{ provider: "hidden-provider", upstreamModel: "hidden-name", pricings: {} }],
+  pricings: TIERED,
+  offers: [{ provider: "hidden-provider", upstreamModel: "hidden-name", pricings: TIERED }],
 };
 
 const BARE: Model = {
@@ -129,24 +131,30 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
   test("prices for which the contract has no name or no condition are not shown", () => {
     const perSecond = { value: 0.2, unit: "perSecond" as const, currency: "USD" as const };
     const perToken = { value: 8, unit: "perMTokens" as const, currency: "USD" as const };
+    const pricings: Pricings = {
+      prompt: MODEL.pricings.prompt ?? [],
+      video: [perSecond, { ...perSecond, value: 0.4, resolution: "4k" }],
+      audio_and_video: [{ ...perSecond, resolution: "1080p" }],
+      image_input: [perToken],
+    };
     const model: Model = {
       ...BARE,
-      pricings: {
-        prompt: MODEL.pricings.prompt ?? [],
-        video: [perSecond, { ...perSecond, value: 0.4, resolution: "4k" }],
-        audio_and_video: [{ ...perSecond, resolution: "1080p" }],
-        image_input: [perToken],
-      },
+      offers: [{ provider: "host", upstreamModel: "painter", pricings }],
     };
     const shown = { prompt: MODEL.pricings.prompt ?? [], video: [perSecond] };
     expect(chatModelEntry(model, NOW).pricings).toEqual(shown);
     expect(messagesModelEntry(model, NOW)["pricings"]).toEqual(shown);
     expect(genaiModelEntry(model, NOW)["pricings"]).toEqual(shown);
-    expect(model.pricings.video).toHaveLength(2);
+    expect(pricings.video).toHaveLength(2);
   });
 
   test("no built-in model shows a price that the contract has no name for", () => {
-    const offered = builtInModels.map((model): Model => ({ ...model, offers: [] }));
+    const offered = builtInModels.map(
+      (model): Model => ({
+        ...model,
+        offers: [{ provider: "host", upstreamModel: model.upstreamModel, pricings: model.pricings }],
+      }),
+    );
     const lists = [
       chatModelList(offered, NOW)["data"],
       messagesModelList(offered, NOW)["data"],

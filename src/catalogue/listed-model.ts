@@ -1,13 +1,15 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { ListedModel } from "../canon/listed-model.ts";
+import { discountedPrice } from "./discounted.ts";
 import { isRetired } from "./is-retired.ts";
 import { type Modality, type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
+import { isFree, neededNames } from "./price-table.ts";
 
 /** A model as the model lists of contract 2.9 show it. */
 export function listedModel(
   model: Model,
   nowMs: number,
-  { contractWords }: { contractWords: boolean } = { contractWords: false },
+  { contractWords = false, discounts }: { contractWords?: boolean; discounts?: ProjectDiscounts | undefined } = {},
 ): ListedModel {
   const { created, contextLength, maxOutputTokens, retiresOn } = model;
   const words = (modalities: readonly Modality[]) => (contractWords ? modalities.flatMap(contractWord) : modalities);
@@ -22,7 +24,7 @@ export function listedModel(
     reasoning: model.reasoning,
     ...withoutAbsent({ contextLength, maxOutputTokens }),
     ...(retiresOn === undefined ? {} : { retiresOn, retired: isRetired(model, nowMs) }),
-    pricings: shownPricings(model.pricings),
+    pricings: paidPricings(model, discounts),
   };
 }
 
@@ -34,14 +36,27 @@ function contractWord(modality: Modality): Modality[] {
   return CONTRACT_WORDS.has(modality) ? [modality] : [];
 }
 
-/** Contract 2.9 has no names for prompt tokens of images and for resolutions, so such prices are not shown. */
-function shownPricings(pricings: Pricings): Pricings {
-  const shown: Pricings = {};
+/** What a project pays less, in basis points. */
+export interface ProjectDiscounts {
+  of(model: string, provider: string): number;
+}
+
+/**
+ * What the caller pays at the model's first offer, its discount included. Contract 2.9 has no names for prompt tokens of images and for
+ * resolutions, so such prices are not shown. Of a free model only the prices are shown that its calls need.
+ */
+export function paidPricings({ id, kind, offers: [offer] }: Model, discounts?: ProjectDiscounts): Pricings {
+  if (offer === undefined) return {};
+  const discount = discounts?.of(id, offer.provider) ?? 0;
+  const needed = isFree(kind, offer) ? neededNames(kind) : undefined;
+  const paid: Pricings = {};
   for (const name of PRICE_NAMES) {
-    const items = pricings[name]?.filter((item) => item.resolution === undefined) ?? [];
-    if (items.length > 0) shown[name] = items;
+    const listed = offer.pricings[name]?.filter(({ resolution }) => resolution === undefined) ?? [];
+    if (listed.length === 0 || (needed?.has(name) === false && listed.every(({ value }) => value === 0))) continue;
+    paid[name] =
+      discount === 0 ? listed : listed.map((item) => ({ ...item, value: discountedPrice(item.value, discount) }));
   }
-  return shown;
+  return paid;
 }
 
 /** Contract 9: entries may be labelled as retiring. */

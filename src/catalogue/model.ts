@@ -117,6 +117,8 @@ export interface ModelFacts {
   tools?: readonly ToolPrice[];
   /** The price list is intentionally empty: the model is free. */
   free?: boolean;
+  /** The operator set the price of a search. */
+  setsSearch?: boolean;
   /** What the listed prices cannot express, such as more expensive resolutions. */
   priceNote?: string;
 }

@@ -320,6 +320,7 @@ describe("the arithmetic is exact", () => {
       video: { seconds: 5 },
       embedding: { input: 9 },
       rerank: { input: 9 },
+      moderation: { input: 9 },
     };
     const sound = ({ characters, audio, audio_output }: Pricings): Usage => {
       if (characters) return { characters: 5 };

@@ -38,21 +38,41 @@ export class ToolPrices {
     return found;
   }
 
+  /** The name under which a tool is billed that ran for a request with these tools. */
+  variantBeside(name: string, asked: readonly string[]): string {
+    for (const { entry } of this.#entries) {
+      const { beside } = entry;
+      if (beside === undefined || !entry.name.startsWith(`${name}:`)) continue;
+      const pattern = new RegExp(`^(?:${beside})$`);
+      if (asked.some((one) => pattern.test(one))) return entry.name;
+    }
+    return name;
+  }
+
   #lookUp(name: string): KnownTool | undefined {
     const entries = this.#entries.filter(({ pattern, entry }) => entry.name === name || pattern.test(name));
     const listed = entries[0]?.entry.name ?? name;
     const assumed = Math.max(1, ...entries.map(({ entry }) => entry.assumed ?? 1));
     const set = this.#own.filter((price) => price.name === name || price.name === listed);
     if (set.length > 0) return { name: listed, charges: set.filter(({ usd }) => usd > 0), assumed };
-    const first = entries[0]?.entry.price;
+    const { price: first, name: of } = entries[0]?.entry ?? {};
     if (first === undefined || first === "unknown") return undefined;
     // A table may hold those of several vendors: of each unit, the first price counts.
     const charges = new Map<ToolUnit, { unit: ToolUnit; usd: number }>();
     for (const { entry } of first === "free" ? [] : entries) {
+      if (entry.name !== of) continue;
       if (typeof entry.price === "object" && !charges.has(entry.price.unit)) charges.set(entry.price.unit, entry.price);
     }
     return { name: listed, charges: [...charges.values()], assumed };
   }
+}
+
+/** The rows of a table that count for a model of the host. */
+export function entriesFor(entries: readonly ToolEntry[], upstreamModel: string): readonly ToolEntry[] {
+  if (entries.every(({ models }) => models === undefined)) return entries;
+  const fits = ({ models }: ToolEntry): boolean => models !== undefined && new RegExp(models).test(upstreamModel);
+  const own = new Set(entries.filter(fits).map(({ name }) => name));
+  return entries.filter((entry) => (entry.models === undefined ? !own.has(entry.name) : fits(entry)));
 }
 
 export const NO_TOOL_PRICES = new ToolPrices([]);

@@ -1,7 +1,8 @@
 import type { UsageCounter } from "../canon/usage.ts";
 import type { Pricings } from "./model.ts";
 import { dearestTerms, type PriceList } from "./price-call.ts";
-import { type CallSize, nanoPerMillion } from "./pricing.ts";
+import type { CallSize } from "./price-table.ts";
+import { nanoPerMillion } from "./pricing.ts";
 
 /** It is not known in advance whether a prompt will be cached, or how much of an answer will be reasoning. */
 const PROMPT: readonly UsageCounter[] = ["input", "cacheWrite5m", "cacheWrite1h"];
@@ -19,8 +20,9 @@ interface WorstPrices {
 const known = new WeakMap<Pricings, WorstPrices | "tiers">();
 
 /**
- * The highest possible cost of a number of tokens at an offer, before any discount. It is computed once per price list; only
- * tiered prices are looked up for every call. `cached`: tokens of the prompt that are certainly read from a cache.
+ * The highest possible cost of a number of tokens at an offer, before any discount. What has no price adds nothing: such calls were
+ * refused before, or are marked. It is computed once per price list; only tiered prices are looked up for every call. `cached`: tokens of
+ * the prompt that are certainly read from a cache.
  */
 export function worstCost(
   input: number,

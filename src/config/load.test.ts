@@ -1005,7 +1005,7 @@ test("docs/configuration.md, Prices: a model without a price is a warning with i
   const price = "pricings: { prompt: [{ value: 1, unit: perMTokens, currency: USD }] }";
   const warningsOf = (...models: string[]) =>
     load(`models:\n${models.map((model) => `  - { ${model} }\n`).join("")}`).warnings.map(tellProblem);
-  const unpriced = "has no price, so its calls cost 0 and do not count against budgets";
+  const unpriced = "has no price, so its calls are refused or not billed";
   const right = "set its pricings, or write pricings: {} if it is free";
   expect(
     warningsOf("id: acme/known", "id: acme/knwon", "id: acme/other, offers: [{ provider: simulator, model: m }]"),

@@ -213,7 +213,7 @@ export interface KnownPrices {
   near(id: string): string | undefined;
 }
 
-/** Models whose calls cost nothing because no price is given. `pricings: {}` says that this is intended. */
+/** Models without a price. `pricings: {}` says that a model is free. */
 function reportUnpriced(models: readonly ModelFile[], known: KnownPrices, root: MapNode, report: Report): void {
   for (const [index, { id, pricings, offers }] of models.entries()) {
     const isPriced = pricings !== undefined || offers?.every((offer) => offer.pricings !== undefined) === true;
@@ -221,7 +221,7 @@ function reportUnpriced(models: readonly ModelFile[], known: KnownPrices, root: 
     const near = known.near(id);
     const right = "set its pricings, or write pricings: {} if it is free";
     const advice = near === undefined ? right : `did you mean ${near}? Otherwise ${right}`;
-    const message = `models[${index}] has no price, so its calls cost 0 and do not count against budgets; ${advice}`;
+    const message = `models[${index}] has no price, so its calls are refused or not billed; ${advice}`;
     report(positionAt(root, ["models", index, "id"]), message);
   }
 }

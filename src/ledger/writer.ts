@@ -164,6 +164,11 @@ export class LedgerWriter {
     return entry.isDurable;
   }
 
+  /** A receipt that the store does not have yet, although its call may have ended. */
+  waiting(id: string): Receipt | undefined {
+    return this.#queue.find(({ receipt }) => receipt.id === id && !isIntent(receipt))?.receipt;
+  }
+
   /** Resolves when every row written so far is stored; rejects if the store does not accept them in time. */
   async flush(): Promise<void> {
     if (this.#queue.length === 0) return;

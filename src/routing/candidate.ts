@@ -1,4 +1,7 @@
-import { MIDDLE_QUALITY, type Model, type Offer, type PriceItem } from "../catalogue/model.ts";
+import { pricingsOfImage } from "../catalogue/image-prices.ts";
+import { MIDDLE_QUALITY, type Model, type Offer, type PriceItem, type Pricings } from "../catalogue/model.ts";
+import { priceOf } from "../catalogue/price-table.ts";
+import { pricingsOfVideo } from "../catalogue/video-prices.ts";
 import type { Target } from "./target.ts";
 
 /** One offer as planning sees it. Everything is derived from the configuration once. */
@@ -47,13 +50,13 @@ export function candidatesOf<T extends Target>(targets: readonly T[], dialect?: 
 /** The price that `cost` compares: prompt plus completion, or an image, or a second of video. */
 function listPrice({ kind }: Model, { pricings }: Offer): ListPrice | undefined {
   if (kind === "text") {
-    const prompt = ordinaryPrice(pricings.prompt);
-    const completion = ordinaryPrice(pricings.completion);
+    const prompt = priceOf(pricings, "input").item;
+    const completion = priceOf(pricings, "output").item;
     if (prompt === undefined || completion === undefined) return undefined;
     const words = `${dollars(prompt.value)} + ${dollars(completion.value)} per million tokens`;
     return { usd: prompt.value + completion.value, words };
   }
-  const price = ordinaryPrice(kind === "image" ? pricings.image : (pricings.video ?? pricings.audio_and_video));
+  const price = kind === "image" ? priceOfImage(pricings) : priceOf(pricingsOfVideo(pricings, SILENT), "seconds").item;
   return price && { usd: price.value, words: `${dollars(price.value)} ${UNIT_WORDS[price.unit]}` };
 }
 
@@ -65,9 +68,12 @@ const UNIT_WORDS: Readonly<Record<PriceItem["unit"], string>> = {
   perMTokenHours: "per million tokens and hour",
 };
 
-/** The price of ordinary calls: without conditions on size or resolution, or else the first of the list. */
-const ordinaryPrice = (items: readonly PriceItem[] | undefined): PriceItem | undefined =>
-  items?.find(({ conditions, resolution }) => conditions === undefined && resolution === undefined) ?? items?.[0];
+const SILENT = { resolution: "", audio: false };
+
+function priceOfImage(pricings: Pricings): PriceItem | undefined {
+  const plain = pricingsOfImage(pricings, {});
+  return priceOf(plain, "images").item ?? priceOf(plain, "imageOutput").item;
+}
 
 /** With cents, and more digits only if needed. */
 function dollars(usd: number): string {

@@ -339,7 +339,10 @@ describe("the program's responses match the document", () => {
       inputModalities: ["text" as const],
       outputModalities: ["text" as const],
       reasoning: false,
-      pricings: { prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }] },
+      kind: "text" as const,
+      offers: [
+        { provider: "p", pricings: { prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }] } },
+      ],
     };
     const models = [listedModel(model as unknown as Model, 0)];
     const query = new URLSearchParams();

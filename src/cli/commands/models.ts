@@ -2,8 +2,9 @@ import { storedCatalogue } from "../../app/catalogue/stored-catalogue.ts";
 import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
-import { listedModel } from "../../catalogue/listed-model.ts";
+import { listedModel, paidPricings } from "../../catalogue/listed-model.ts";
 import type { Model } from "../../catalogue/model.ts";
+import { unknownPrices } from "../../catalogue/price-table.ts";
 import { modelEntry } from "../../dialects/chat/model-list.ts";
 import { defineCommand, EXIT, printJson, printTable } from "../command.ts";
 import { configSource } from "../config-source.ts";
@@ -36,9 +37,12 @@ export const models = defineCommand({
 });
 
 function row({ model, aliases }: { model: Model; aliases: readonly string[] }): string[] {
+  const pricings = paidPricings(model);
+  const unknown = new Set<string>(model.offers.slice(0, 1).flatMap((offer) => unknownPrices(model.kind, offer)));
   const price = (name: "prompt" | "completion") => {
-    const [first, ...more] = model.pricings[name] ?? [];
-    return first === undefined ? "" : `$${first.value}/M${more.length > 0 ? "+" : ""}`;
+    const [first, ...more] = pricings[name] ?? [];
+    if (first === undefined) return unknown.has(name) ? "unknown" : "";
+    return first.value === 0 ? "free" : `$${first.value}/M${more.length > 0 ? "+" : ""}`;
   };
   const context = model.contextLength === undefined ? "" : `${Math.round(model.contextLength / 1000)}k`;
   const offers = model.offers.map((offer) => offer.provider).join(",");

@@ -4,9 +4,7 @@ import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
 import { checkPrices, type PriceWarning } from "../../catalogue/check-prices.ts";
-import type { Model } from "../../catalogue/model.ts";
 import { type PriceAge, priceAges } from "../../catalogue/price-ages.ts";
-import type { Config } from "../../config/config.ts";
 import { paintFor } from "../colour.ts";
 import { EXIT, printJson, printTable } from "../command.ts";
 import { configSource } from "../config-source.ts";
@@ -20,10 +18,9 @@ const check = defineVerb({
   run: async ({ values }) => {
     const source = configSource(values.config);
     const config = await readConfigInForce(source);
-    // The simulator's models cost nothing by intention.
     const base = await storedCatalogue(config);
     const { catalogue } = makeSnapshot(config, source.environment, system, undefined, undefined, base);
-    const warnings = checkPrices(catalogue, (model) => isFree(model, config));
+    const warnings = checkPrices(catalogue);
     const models = catalogue.list().length;
     const overlays = new Map(config.models.map((model) => [model.id, model]));
     const ages = priceAges(catalogue, overlays, system.clock.wallMs());
@@ -37,13 +34,6 @@ const check = defineVerb({
     return warnings.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });
-
-/** `pricings: {}` in the file says that a model costs nothing. */
-function isFree({ id }: Model, { models }: Config): boolean {
-  const configured = models.find((model) => model.id === id);
-  if (configured?.pricings === undefined || Object.keys(configured.pricings).length > 0) return false;
-  return (configured.offers ?? []).every(({ pricings = {} }) => Object.keys(pricings).length === 0);
-}
 
 function tell(warnings: readonly PriceWarning[], models: number): void {
   const { dim, green } = paintFor(process.stdout);

@@ -16,9 +16,17 @@ type PromptCounts = Pick<Usage, "input" | "audioInput" | "cacheRead" | "cacheWri
 /**
  * The prompt counters for protocols whose prompt count includes cache reads and writes. Each token counts once: cached tokens are
  * subtracted from the input, text or audio (H36, H37). If more is cached than the prompt has, the prompt was undercounted: the
- * cached counts are kept, and the prompt is added as far as the total has room (H38).
+ * cached counts are kept, and the prompt is added as far as the total has room (H38). What was written counts as written, and as read
+ * only the rest of the prompt.
  */
-export function promptCounts({ prompt, cacheRead, cacheWrite, audio = 0, leftByTotal }: ReportedPrompt): PromptCounts {
+export function promptCounts({
+  prompt,
+  cacheWrite,
+  audio = 0,
+  leftByTotal,
+  ...reported
+}: ReportedPrompt): PromptCounts {
+  const cacheRead = readOnly(reported.cacheRead, cacheWrite, Math.max(prompt, leftByTotal ?? 0));
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
   const uncached = cached > prompt ? Math.min(prompt, Math.max(0, (leftByTotal ?? 0) - cached)) : prompt - cached;
   const audioInput = Math.min(Math.max(0, audio), uncached);
@@ -27,4 +35,10 @@ export function promptCounts({ prompt, cacheRead, cacheWrite, audio = 0, leftByT
   if (cacheRead !== undefined) counts.cacheRead = cacheRead;
   if (cacheWrite !== undefined) counts.cacheWrite5m = cacheWrite;
   return counts;
+}
+
+/** Some hosts count what they wrote to a cache as read from it too. */
+function readOnly(read: number | undefined, written: number | undefined, prompt: number): number | undefined {
+  if (read === undefined || !written || read > prompt || written > prompt) return read;
+  return Math.min(read, prompt - written);
 }

@@ -26,6 +26,13 @@ export const ANTHROPIC_BILLING: BillingTable = {
       ...price,
     },
     {
+      name: "code_execution:with_web_tools",
+      beside: String.raw`web_(search|fetch)_(?!2025|202601|2026020[0-8])20\d{6}`,
+      price: "free",
+      source: "https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool",
+      date: "2026-11-19",
+    },
+    {
       name: "tool_search",
       match: String.raw`tool_search_tool_(regex|bm25)(_\d{8})?`,
       price: "free",

@@ -10,12 +10,23 @@ const DATE = "2026-11-18";
 const price = { source: PRICES, date: DATE };
 const noPrice = { price: "unknown", source: SDK, date: DATE } as const;
 
+const SEARCHES = "googleSearch(Retrieval)?|google_search|enterpriseWebSearch";
+
 export const GOOGLE_BILLING: BillingTable = {
   tools: [
+    // By the prompt, however many queries the model made of it.
+    {
+      name: "web_search",
+      match: SEARCHES,
+      models: String.raw`^gemini-[12]\b`,
+      price: { unit: "session", usd: 0.035 },
+      source: PRICES,
+      date: "2026-11-19",
+    },
     // The higher of the two prices; the catalogue has the price of each known model.
     {
       name: "web_search",
-      match: "googleSearch(Retrieval)?|google_search|enterpriseWebSearch",
+      match: SEARCHES,
       price: { unit: "1k_calls", usd: 35 },
       assumed: 5,
       source: LITELLM,

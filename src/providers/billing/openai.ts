@@ -23,6 +23,16 @@ const CONTAINERS = [
 
 export const OPENAI_BILLING: BillingTable = {
   tools: [
+    // The older tool costs more with models that do not reason; the tokens of what it finds are then free, and not in the usage.
+    {
+      name: "web_search_preview",
+      match: String.raw`web_search_preview(_\d{4}_\d{2}_\d{2})?`,
+      models: String.raw`^gpt-4(o|\.1)\b`,
+      price: { unit: "1k_calls", usd: 25 },
+      assumed: 5,
+      source: PRICES,
+      date: "2026-11-19",
+    },
     {
       name: "web_search",
       match: String.raw`web_search(_preview)?(_\d{4}_\d{2}_\d{2})?`,

@@ -14,6 +14,7 @@ import { writesOnlyText } from "../attempt/writes-only-text.ts";
 import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { guardAnswer } from "../guard/guard-answer.ts";
+import { outputLimit } from "../request/output-limit.ts";
 import { settle } from "../settle/settle.ts";
 import { tokensCover } from "../settle/tokens-cover.ts";
 import { UNSHOWN_TOKENS } from "../settle/usage-bounds.ts";
@@ -69,9 +70,11 @@ interface WholeAnswer {
 const ENVELOPE = 4096;
 
 /** Whether a usage is plausible without counting the text of a response that has between so many characters. */
-function isBelievable(usage: Usage | undefined, least: number, most = least): boolean {
+function isBelievable(call: Call, usage: Usage | undefined, least: number, most = least): boolean {
   if (usage?.output === undefined) return false;
   const tokens = completionTokens(usage);
+  // A host that generated more than it was allowed to is billed by its text.
+  if (tokens > outputLimit(call, Number.MAX_SAFE_INTEGER)) return false;
   return tokensCover(tokens, Math.max(1, most - ENVELOPE)) && tokens <= Math.max(UNSHOWN_TOKENS, least);
 }
 
@@ -91,14 +94,15 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   if (text.length > LARGE_CHARACTERS) await nextTurn();
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
   const answer = attempt.lane.readAnswer(text, body);
-  const counted = isBelievable(answer.usage, text.length);
+  const counted = isBelievable(call, answer.usage, text.length);
   return { answer, characters: counted ? undefined : answerCharacters(body, attempt.target) };
 }
 
 /** Reads a response without its long texts, which are forwarded as they came. Undefined if it must be read as a whole. */
-function forwardTexts({ incoming }: Call, attempt: Attempt, bytes: Buffer): WholeAnswer | undefined {
+function forwardTexts(call: Call, attempt: Attempt, bytes: Buffer): WholeAnswer | undefined {
   const { lane, target } = attempt;
-  if (lane.unreadTexts === undefined || incoming.verb !== "generate" || bytes.length > MAX_FORWARDED) return undefined;
+  if (lane.unreadTexts === undefined || call.incoming.verb !== "generate" || bytes.length > MAX_FORWARDED)
+    return undefined;
   const texts = UnreadTexts.of(bytes, lane.unreadTexts.members);
   if (texts === undefined) return undefined;
   requireSmallAnswer(texts.rest);
@@ -108,9 +112,9 @@ function forwardTexts({ incoming }: Call, attempt: Attempt, bytes: Buffer): Whol
   const sent = texts.putBack(answer.text);
   if (sent === undefined) return undefined;
   const fewest = Math.floor(bytes.length / BYTES_PER_CHARACTER);
-  if (isBelievable(answer.usage, fewest, bytes.length)) return { answer, bytes: sent, characters: undefined };
+  if (isBelievable(call, answer.usage, fewest, bytes.length)) return { answer, bytes: sent, characters: undefined };
   const text = answerText(bytes);
-  const whole = isBelievable(answer.usage, text.length) ? undefined : parseObject(text);
+  const whole = isBelievable(call, answer.usage, text.length) ? undefined : parseObject(text);
   return { answer, bytes: sent, characters: whole && answerCharacters(whole, target) };
 }
 

@@ -28,6 +28,7 @@ async function overloaded({ routing = {}, one = {}, two = {} }: Given) {
       models: [
         {
           id: "acme/chat",
+          pricings: {},
           offers: ["one", "two"].map((name) => ({ provider: name, model: "upstream-model" })),
         },
       ],
@@ -149,7 +150,7 @@ describe("choices 8: an overloaded gateway", () => {
         config: {
           routing: { max_concurrent: 1, max_queue: 0 },
           providers: { one: { kind: "openai", base_url: `${UPSTREAM_URL}/v1`, api_key: "a-key" } },
-          models: [{ id: `test/${dialect}`, offers: [{ provider: "one", model: "upstream-model" }] }],
+          models: [{ id: `test/${dialect}`, pricings: {}, offers: [{ provider: "one", model: "upstream-model" }] }],
         },
       });
       harness.upstream.play(() => {});

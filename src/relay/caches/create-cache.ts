@@ -4,6 +4,7 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { type Billable, CACHE_STORAGE } from "../../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { unionOfTags } from "../../canon/tags.ts";
+import { storagePriceOf } from "../../catalogue/price-table.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { normaliseGenaiRequest } from "../../dialects/genai/normalise.ts";
 import type { Cache } from "../../objects/caches.ts";
@@ -93,8 +94,7 @@ function serviceFor(incoming: IncomingRequest): Service<"caches", CacheCall> {
   };
 }
 
-const storagePrice = ({ pricings }: Pick<ServiceTarget, "pricings">): number | undefined =>
-  pricings.cache_storage?.[0]?.value;
+const storagePrice = ({ pricings }: Pick<ServiceTarget, "pricings">): number | undefined => storagePriceOf(pricings);
 
 /**
  * Creates a cache at one of the model's providers. The tokens are billed as input, as providers do; their storage is held until the

@@ -4,6 +4,7 @@ import { completionTokens, promptTokens } from "../../canon/usage.ts";
 import type { Catalogue, Resolved } from "../../catalogue/catalogue.ts";
 import { discounted } from "../../catalogue/discounted.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
+import { unknownPrices } from "../../catalogue/price-table.ts";
 import type { LiveTarget } from "../../routing/target.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { BilledOffer } from "../request/check-billing.ts";
@@ -68,7 +69,7 @@ export const withoutPricedModels = (
   billables.filter(({ name }) => {
     if (!name.startsWith(TRANSCRIPTION)) return true;
     const found = findOffer(catalogue, provider, name.slice(TRANSCRIPTION.length));
-    return found === undefined || Object.keys(found.offer.pricings).length === 0;
+    return found === undefined || unknownPrices(found.kind, found.offer).length > 0;
   });
 
 /** The only offer of a session, and what its host is sent. */

@@ -1,6 +1,7 @@
 import type { Usage } from "../../canon/usage.ts";
 import { type ImageKind, pricingsOfImage } from "../../catalogue/image-prices.ts";
 import type { Offer, Pricings } from "../../catalogue/model.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import type { PixelSize } from "../../media/image.ts";
 import type { ImageCall } from "../../media/image-call.ts";
@@ -60,7 +61,7 @@ export function expectedImageCost(
 }
 
 /** The most that this many images use, in the unit that they are priced by. */
-export function expectedImageUsage(count: number, settings: ImageSettings, { image = [] }: Pricings): Usage {
-  if (image.some(({ unit }) => unit === "perCount")) return { images: count };
+export function expectedImageUsage(count: number, settings: ImageSettings, pricings: Pricings): Usage {
+  if (priceOf(pricings, "images").item !== undefined) return { images: count };
   return { images: count, imageOutput: count * mostTokens(settings) };
 }

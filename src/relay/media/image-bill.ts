@@ -1,6 +1,7 @@
 import { completionTokens, sumUsage, type Usage } from "../../canon/usage.ts";
 import { pricingsOfImage } from "../../catalogue/image-prices.ts";
 import type { Model, Pricings } from "../../catalogue/model.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import type { ImageTier } from "../../media/image.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageSettings } from "../../media/image-reply.ts";
@@ -55,8 +56,8 @@ export function billOfImages(
 /** What this many images may use, with the reasoning and text around them. */
 const mostTokens = (images: number): number => images * MAX_TOKENS_OF_ANY + 131_072;
 
-const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
-  image.length + completion.length > 0 && image.every(({ unit }) => unit === "perMTokens");
+const isPricedByTokens = (pricings: Pricings): boolean =>
+  priceOf(pricings, "imageOutput").item !== undefined && priceOf(pricings, "images").item === undefined;
 
 /** The bill of a call that has ended. What was made is billed, even if the client has disconnected (H26). */
 export function billOfCall(call: ImageRelay, outcome: string, endedAtMs: number): Bill {

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../base/json.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
 import { sharesTerms } from "../../dialects/reading/shared-fields.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -12,28 +12,29 @@ import type { BilledOffer } from "./check-billing.ts";
 export function* billedOffers(
   { model, offers, fallback }: ServedModel,
   incoming: IncomingCall,
-  body: JsonObject,
+  request: Pick<ReceivedRequest, "body">,
   gateway: Pick<Gateway, "snapshot">,
 ): Generator<BilledOffer> {
-  yield* offersOf(model, offers, incoming, body, gateway);
-  if (fallback !== undefined) yield* offersOf(fallback.model, fallback.offers, incoming, body, gateway);
+  yield* offersOf(model, offers, incoming, request, gateway);
+  if (fallback !== undefined) yield* offersOf(fallback.model, fallback.offers, incoming, request, gateway);
 }
 
 function* offersOf(
   model: Model,
   offers: readonly Offer[],
   { dialect }: IncomingCall,
-  body: JsonObject,
+  request: Pick<ReceivedRequest, "body">,
   { snapshot: { targets } }: Pick<Gateway, "snapshot">,
 ): Generator<BilledOffer> {
   const { hostedImages } = dialect;
-  // What the gateway does in place of a host is billed separately.
-  const played = hostedImages?.read(body)?.path;
   for (const offer of offers) {
-    const hosts = targets.textOf(offer);
-    const host = hosts.find(({ via }) => via === dialect.name);
-    const plays = host !== undefined && hostedImages?.isNative(host.via, host.quirks) === false;
+    // Asked only for what a request contains besides tokens, so that nothing is looked up for others.
     const sentAs = (billable: Billable): string | undefined => {
+      const hosts = targets.textOf(offer);
+      const host = hosts.find(({ via }) => via === dialect.name);
+      const plays = host !== undefined && hostedImages?.isNative(host.via, host.quirks) === false;
+      // What the gateway does in place of a host is billed separately.
+      const played = plays ? hostedImages?.read(request.body)?.path : undefined;
       if (host === undefined) return nameElsewhere(billable, dialect.name, hosts);
       return plays && billable.path === `${played}.type` ? undefined : nameAt(host, billable);
     };

@@ -11,7 +11,8 @@ import {
 } from "../../canon/billable.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { LONG_CONTEXT, LONG_CONTEXT_TOKENS } from "../../canon/terms.ts";
-import type { Model, Offer } from "../../catalogue/model.ts";
+import type { AnyPriceName, Model, Offer } from "../../catalogue/model.ts";
+import { dependsOnPrompt, priceOf, unknownPrices } from "../../catalogue/price-table.ts";
 import type { Door } from "../../dialects/reading/check.ts";
 import type { Gateway } from "../gateway.ts";
 
@@ -30,7 +31,7 @@ export interface BilledOffer {
 }
 
 /**
- * Rejects a request for something without a known price if the caller's money is limited or its base URL is strict. Every offer
+ * Rejects a request to a model or for something without a known price if the caller's money is limited or its base URL is strict. Every offer
  * that may answer is checked, because it is not known which one will.
  */
 export function checkBilling(
@@ -39,10 +40,12 @@ export function checkBilling(
   offers: Iterable<BilledOffer>,
   gateway: Pick<Gateway, "snapshot" | "unpriced">,
 ): void {
-  if (billables.length === 0 || policyOf(caller, gateway.snapshot.unpriced) === "mark") return;
+  if (policyOf(caller, gateway.snapshot.unpriced) === "mark") return;
   const { unpriced: uses } = gateway;
   const isLimited = hasMoneyLimit(caller.principal);
   for (const { model, offer, sentAs } of offers) {
+    const [missing] = unknownPrices(model.kind, offer);
+    if (missing !== undefined) throw withoutPrice(missing, model, offer);
     for (const billable of billables) {
       const name = sentAs(billable);
       if (name === undefined) continue;
@@ -74,8 +77,10 @@ function isPriced({ kind, name, crossesAs }: Omit<Billable, "path">, offer: Offe
     return Object.hasOwn(offer.priceMultiples ?? {}, name) || (name === LONG_CONTEXT && includesLongContext(offer));
   }
   // A price list has one price for searches, independent of the host's tool name.
-  const search = name === WEB_SEARCH || crossesAs === WEB_SEARCH ? offer.pricings.web_search : undefined;
-  return search !== undefined || offer.toolPrices?.find(name) !== undefined;
+  const isSearch = name === WEB_SEARCH || crossesAs === WEB_SEARCH;
+  return (
+    (isSearch && priceOf(offer.pricings, "searches").state !== "unknown") || offer.toolPrices?.find(name) !== undefined
+  );
 }
 
 /** The tools that a host was sent without a known price. They may have cost something even if the response does not show them. */
@@ -94,12 +99,20 @@ export function unpricedTools(billables: readonly Billable[], offer: Offer, isNa
 export function includesLongContext({ pricings, priceMultiples, contextLength = 0 }: Offer): boolean {
   if (Object.hasOwn(priceMultiples ?? {}, LONG_CONTEXT)) return false;
   if (contextLength >= LONG_CONTEXT_TOKENS) return true;
-  return pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;
+  return dependsOnPrompt(pricings);
 }
 
 /** Whether something unpriced in an earlier response has a price by now. */
 const isKnown = (name: string, offer: Offer): boolean =>
   isPriced({ kind: "tool", name }, offer) || isPriced({ kind: "term", name }, offer);
+
+function withoutPrice(name: AnyPriceName, model: Model, { provider }: Offer): GatewayError {
+  const message =
+    `\`model\`: the ${name} price of ${model.id} at ${provider} is unknown, so this request cannot be billed. ` +
+    `Ask an operator to set it: models: [{ id: ${model.id}, pricings: { ${name}: … } }], or pricings: {} if the model is free. ` +
+    "With `billing.unpriced: mark`, the request is allowed and not billed.";
+  return new GatewayError("invalid_request", message, { path: "model", code: "unpriced" });
+}
 
 function unpriced(billable: Billable, name: string, model: Model, { provider }: Offer): GatewayError {
   const shown = billableName(name);

@@ -5,6 +5,7 @@ import type { Principal } from "../../access/principal.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { discounted } from "../../catalogue/discounted.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { toolCost } from "../../catalogue/tool-prices.ts";
 import { worstCost } from "../../catalogue/worst-prices.ts";
@@ -122,9 +123,11 @@ function mostForTools(billables: readonly Billable[], principal: Principal, serv
       if (kind === "term") return sum;
       const known = toolPrices?.find(name) ?? (crossesAs === undefined ? undefined : toolPrices?.find(crossesAs));
       const uses = Math.max(1, most ?? known?.assumed ?? 1);
-      const searches = crossesAs === WEB_SEARCH ? pricings.web_search : undefined;
-      if (searches !== undefined) return sum + priceUsage({ searches: uses }, pricings).costNanoUsd;
-      return known === undefined ? sum : sum + toolCost(known, uses);
+      const asTool = known === undefined ? 0 : toolCost(known, uses);
+      if (crossesAs !== WEB_SEARCH || priceOf(pricings, "searches").item === undefined) return sum + asTool;
+      // A search may be billed as a tool of its own, which costs more.
+      const isOther = known !== undefined && known.name !== WEB_SEARCH;
+      return sum + Math.max(priceUsage({ searches: uses }, pricings).costNanoUsd, isOther ? asTool : 0);
     }, 0),
   );
   return mostAfterDiscount(Math.max(0, ...costs), principal, served);

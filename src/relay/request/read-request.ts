@@ -74,7 +74,7 @@ export interface CallKind<
   fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Promise<Fitted>;
   /** What the request contains that may cost money besides its usage. */
   billables(fitted: Fitted, incoming: Incoming): readonly Billable[];
-  /** Every offer that may answer. Called only if there are billables. */
+  /** Every offer that may answer. */
   billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
   /** What the call may use at most. */
   estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): CallEstimate;
@@ -162,7 +162,7 @@ export async function readRequest<
   const request = { incoming, entered, principal, resolved, wanted, routing };
   const fitted = await kind.fit(read, request, gateway);
   const billables = kind.billables(fitted, incoming);
-  if (billables.length > 0) {
+  if (kind.verb(incoming) !== "count_tokens") {
     const offers = kind.billedOffers(fitted, incoming, gateway);
     checkBilling(billables, { principal, door: incoming.door }, offers, gateway);
   }

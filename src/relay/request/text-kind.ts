@@ -86,7 +86,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     const own = dialect.requests.billables(outlineOf(request), options);
     return cache === undefined || cache.billables.length === 0 ? own : [...own, ...cache.billables];
   },
-  billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request.body, gateway),
+  billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request, gateway),
   estimate: ({ served, request, cache }, { principal, incoming }, billables) =>
     estimateUse(principal, incoming, served, request, billables, cache?.tokens),
   caching: lookUpAnswer,

@@ -1,5 +1,6 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import { checkModeration } from "../../services/moderation/schema.ts";
 import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
@@ -55,7 +56,7 @@ async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">
   const { adapter, pricings } = attempt.target;
   attempt.note([]);
   // Most hosts do not charge for it and report no usage.
-  const isFree = !pricings.prompt?.some(({ value }) => value > 0);
+  const isFree = priceOf(pricings, "input").state !== "priced";
   const work = attempt.begin(isFree ? {} : { input: estimateInput(body["input"]) });
   try {
     const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));

@@ -1,4 +1,5 @@
 import type { Usage } from "../../canon/usage.ts";
+import { soundPrices } from "../../catalogue/sound-prices.ts";
 import { decodeSpeech } from "../../services/speech/decode-speech.ts";
 import { fitSpeech } from "../../services/speech/fit-speech.ts";
 import type { SpeechReader } from "../../services/speech/speech-adapter.ts";
@@ -14,7 +15,6 @@ import { estimateService } from "./estimate-service.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
-import { soundPrices } from "./sound-prices.ts";
 import { type ServiceStream, type StreamPart, streamService } from "./stream-service.ts";
 
 const SPEECH: Service<"speech", SpeechRequest> = {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
+import { soundPrices } from "../../catalogue/sound-prices.ts";
 import { decodeTranscription } from "../../services/transcription/decode-transcription.ts";
 import {
   encodeTranscript,
@@ -27,7 +28,6 @@ import { estimateService } from "./estimate-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service, type ServiceCall } from "./service-call.ts";
-import { soundPrices } from "./sound-prices.ts";
 import { type ServiceStream, streamService } from "./stream-service.ts";
 
 /** No transcript comes near this size, which is some hundred hours of words with times. */

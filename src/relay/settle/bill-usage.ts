@@ -2,11 +2,11 @@ import type { Principal } from "../../access/principal.ts";
 import { billableName } from "../../canon/billable.ts";
 import { sumUsage, type Usage, type UsagePass, wholeUsage } from "../../canon/usage.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { divideCached } from "../../catalogue/divide-cached.ts";
 import { keptPrices } from "../../catalogue/kept-prices.ts";
-import type { Offer } from "../../catalogue/model.ts";
+import type { ModelKind, Offer } from "../../catalogue/model.ts";
 import { type PriceList, priceCall } from "../../catalogue/price-call.ts";
 import type { BilledLeg } from "../call.ts";
-import { divideCached } from "./divide-cached.ts";
 
 /** The prices and terms of an attempt. */
 export interface BilledBy {
@@ -76,10 +76,10 @@ export function findOffer(
   catalogue: Catalogue,
   provider: string | undefined,
   upstreamModel: string,
-): { id: string; offer: Offer } | undefined {
-  for (const { id, offers } of catalogue.list()) {
+): { id: string; kind: ModelKind; offer: Offer } | undefined {
+  for (const { id, kind, offers } of catalogue.list()) {
     const offer = offers.find((one) => one.provider === provider && one.upstreamModel === upstreamModel);
-    if (offer !== undefined) return { id, offer };
+    if (offer !== undefined) return { id, kind, offer };
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { LONG_CONTEXT, LONG_CONTEXT_TOKENS } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
+import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { Call } from "../call.ts";
 import { outputLimit } from "../request/output-limit.ts";
 import type { UsageBounds } from "./correct-usage.ts";
@@ -27,7 +28,11 @@ interface SeenContent {
 export function usageBounds(call: Call, reported: Usage, seen: SeenContent): UsageBounds {
   const rounds = Math.max(reported.rounds ?? 1, (reported.searches ?? 0) + 1);
   const context = contextOf(call);
-  const completion = rounds * Math.min(outputLimits(call, reported), context);
+  const allowed = rounds * Math.min(outputLimits(call, reported), context);
+  // Some hosts generate more than a low limit. What passed through is then the bound, at most a token for each character.
+  const { characters = 0 } = seen;
+  const completion =
+    tokensOfCharacters(characters) > allowed ? Math.min(Math.max(allowed, characters), context) : allowed;
   return { prompt: rounds * context, completion: Math.min(completion, mostShown(call, reported, seen)) };
 }
 

@@ -1,6 +1,7 @@
 import { Type } from "../../base/type.ts";
 import { isRetired } from "../../catalogue/is-retired.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
+import { unknownPrices } from "../../catalogue/price-table.ts";
 import { type PriceInForce, type Provenance, pricesInForce, valueOrigins } from "../../catalogue/value-origins.ts";
 import { measuredSpeeds } from "../../ledger/measured.ts";
 import { json } from "../openapi/operation.ts";
@@ -49,7 +50,7 @@ export const listModels = adminRoute({
         ...modelView(model, nowMs),
         measured: measuredView(measured.of(model.id)),
         offers: model.offers.map((offer) => ({
-          ...offerView(offer),
+          ...offerView(model, offer),
           measured: measuredView(measured.of(model.id, offer.provider)),
           prices: pricesView(pricesInForce(model, offer, overlays.get(model.id), catalogue), nowMs),
         })),
@@ -104,7 +105,7 @@ export const newestFirst = (models: readonly Model[]): Model[] =>
     (one, other) => (other.created ?? "").localeCompare(one.created ?? "") || one.id.localeCompare(other.id),
   );
 
-const isPriced = ({ pricings }: Pick<Model, "pricings">): boolean => Object.keys(pricings).length > 0;
+const isPriced = ({ kind }: Model, offer: Offer): boolean => unknownPrices(kind, offer).length === 0;
 
 const modelView = (model: Model, nowMs: number) => ({
   id: model.id,
@@ -119,14 +120,14 @@ const modelView = (model: Model, nowMs: number) => ({
   quality: model.quality ?? null,
   retires_on: model.retiresOn ?? null,
   retired: isRetired(model, nowMs),
-  priced: isPriced(model),
+  priced: model.offers.slice(0, 1).every((offer) => isPriced(model, offer)),
 });
 
-const offerView = (offer: Offer) => ({
+const offerView = (model: Model, offer: Offer) => ({
   provider: offer.provider,
   upstream_model: offer.upstreamModel,
   dialect: offer.dialect ?? null,
   weight: offer.weight ?? null,
   traits: offer.traits ?? null,
-  priced: isPriced(offer),
+  priced: isPriced(model, offer),
 });

@@ -2,6 +2,7 @@ import { recordAct } from "../../access/audit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Model } from "../../catalogue/model.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
 import { relay } from "../../relay/relay.ts";
 import { incomingCall } from "../endpoints/text-calls.ts";
@@ -23,6 +24,7 @@ const PRINCIPAL: Principal = {
   models: ["*"],
   limits: {},
   levels: [],
+  unpriced: "mark",
 };
 
 export const testProvider = adminRoute({
@@ -64,10 +66,9 @@ function cheapestText(models: readonly Model[], provider: string): Model | undef
   const priced = models.flatMap((model) => {
     const offer = model.kind === "text" ? model.offers.find((one) => one.provider === provider) : undefined;
     if (offer === undefined) return [];
-    const { prompt, completion } = offer.pricings;
     // A model without a price may cost anything.
-    const price =
-      (prompt?.[0]?.value ?? Number.POSITIVE_INFINITY) + (completion?.[0]?.value ?? Number.POSITIVE_INFINITY);
+    const usd = (["input", "output"] as const).map((counter) => priceOf(offer.pricings, counter).item?.value);
+    const price = usd.reduce<number>((sum, value) => sum + (value ?? Number.POSITIVE_INFINITY), 0);
     return [{ model, price }];
   });
   return priced.sort((one, other) => one.price - other.price)[0]?.model;

@@ -17,7 +17,9 @@ const show: Handler = async (routed, { gateway, storage }) => {
       "The query parameter id is missing. Set it to the value of the header x-trivium-receipt of a response.";
     throw new GatewayError("invalid_request", message, { path: "id" });
   }
-  const receipt = await findReceipt(storage, principal.project, id);
+  // Before the store, which takes a row before it leaves the queue.
+  const waiting = gateway.ledger.waiting(id);
+  const receipt = waiting?.project === principal.project ? waiting : await findReceipt(storage, principal.project, id);
   if (!receipt)
     throw new GatewayError("not_found", `There is no receipt "${id.slice(0, 80)}".`, { code: "receipt_not_found" });
   return Response.json(receiptView(receipt));

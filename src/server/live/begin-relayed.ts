@@ -143,7 +143,6 @@ export function checkFrames(
   gateway: Gateway,
 ): void {
   const billables = frames.flatMap((frame) => protocol.check(frame)?.billables ?? []);
-  if (billables.length === 0) return;
   const { model, offers } = live.resolved;
   const caller = { principal: live.principal(), door: live.incoming.door };
   const { targets, catalogue } = gateway.snapshot;

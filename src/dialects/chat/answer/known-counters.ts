@@ -14,6 +14,8 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "completion_tokens_details.image_tokens",
     // Additional counters of hosts of this protocol.
     "cached_tokens",
+    "num_cached_tokens",
+    "prompt_token_details.cached_tokens",
     "prompt_cache_hit_tokens",
     "prompt_cache_miss_tokens",
     "reasoning_tokens",
@@ -34,11 +36,19 @@ export const KNOWN_COUNTERS: KnownCounters = {
     // Costs and durations.
     "cost",
     "cost_details",
+    // Sound in seconds, which is read, and may be a fraction.
+    "prompt_audio_seconds",
     "cost_in_usd_ticks",
     "latency_checkpoint",
     "queue_time",
     "prompt_time",
     "completion_time",
     "total_time",
+    // Rates and drafts of GPUStack (gpustack/llama-box, llama-box/utils.hpp, read 2026-11-19).
+    "time_to_first_token_ms",
+    "time_per_output_token_ms",
+    "tokens_per_second",
+    "draft_tokens",
+    "draft_tokens_acceptance",
   ],
 };

@@ -24,7 +24,10 @@ interface RecordedUsage {
 /** H38: some hosts report fewer prompt tokens than they read from a cache and wrote to it. */
 function promptOf(usage: RecordedUsage | null | undefined): number {
   const { cached_tokens = 0, cache_write_tokens = 0 } = usage?.prompt_tokens_details ?? {};
-  return Math.max(usage?.prompt_tokens ?? 0, cached_tokens + cache_write_tokens);
+  const prompt = usage?.prompt_tokens ?? 0;
+  // A host that counts what it wrote to its cache as read too has no longer prompt.
+  const isTwice = cache_write_tokens > 0 && Math.max(cached_tokens, cache_write_tokens) <= prompt;
+  return isTwice ? prompt : Math.max(prompt, cached_tokens + cache_write_tokens);
 }
 
 interface RecordedMessage {

@@ -128,8 +128,8 @@ export class ChatTap extends TapBase {
   }
 
   /**
-   * Returns the usage that replaces the chunk's own, if that counts less than clients have already seen, since they would take it as final
-   * (decision 0085): null in place of zeros (H39). Undefined if the chunk's own usage stays.
+   * Returns the usage that replaces the chunk's own, if that lacks or zeroes what an earlier chunk counted, since clients would take it as
+   * final (decision 0085): null in place of zeros (H39). Undefined if the chunk's own usage stays.
    */
   #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const found = usageIn(chunk);

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, objectAt } from "../../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { addToolUse, completionTokens, countAt, promptTokens, type Usage } from "../../../canon/usage.ts";
 import { generatedTokens } from "../../answer/generated-tokens.ts";
@@ -21,7 +21,7 @@ export function readUsage(answer: JsonObject, quirks: Pick<ChatQuirks, "reasonin
 
 /**
  * `prompt_tokens` includes cached tokens. `completion_tokens` includes reasoning, except at providers that always exclude it
- * (`reasoningBeside`) and at some where only `total_tokens` shows it. The cached count is in one of three places.
+ * (`reasoningBeside`) and at some where only `total_tokens` shows it. The cached count is in one of five places.
  */
 export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | undefined {
   const prompt = countAt(raw, "prompt_tokens");
@@ -31,14 +31,19 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   const completionDetails = objectAt(raw, "completion_tokens_details");
   const reasoning = countAt(completionDetails, "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
   const total = countAt(raw, "total_tokens");
+  const spoken = secondsAt(raw, "prompt_audio_seconds");
+  // Audio that is told in seconds is only in the total: it is neither in the prompt nor in the completion.
+  const heard = spoken === undefined || total === undefined ? 0 : Math.max(0, total - prompt - (completion ?? 0));
   const usage: Usage = promptCounts({
-    prompt,
+    prompt: prompt + heard,
     cacheRead:
       countAt(promptDetails, "cached_tokens") ??
+      countAt(objectAt(raw, "prompt_token_details"), "cached_tokens") ??
+      countAt(raw, "num_cached_tokens") ??
       countAt(raw, "prompt_cache_hit_tokens") ??
       countAt(raw, "cached_tokens"),
     cacheWrite: countAt(promptDetails, "cache_write_tokens"),
-    audio: countAt(promptDetails, "audio_tokens"),
+    audio: heard > 0 ? heard : countAt(promptDetails, "audio_tokens"),
     leftByTotal: total === undefined ? undefined : total - (completion ?? 0),
   });
   const behindPrompt = (total ?? 0) - promptTokens(usage);
@@ -52,6 +57,7 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
     if (images > 0) usage.imageOutput = images;
     if (thought !== undefined) usage.reasoning = thought;
   }
+  if (spoken !== undefined) usage.seconds = spoken;
   const searches =
     countAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
     countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
@@ -62,6 +68,15 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   if (sources) return addToolUse(usage, "live_search", sources);
   return usage;
 }
+
+/** A number of seconds; undefined if there is no sound. */
+function secondsAt(raw: JsonObject, key: string): number | undefined {
+  const seconds = numberAt(raw, key);
+  return seconds !== undefined && seconds > 0 && seconds < MAX_SECONDS ? seconds : undefined;
+}
+
+/** No prompt has more than a day of sound. */
+const MAX_SECONDS = 86_400;
 
 /** The reverse, with both details (choices 5). This protocol has one number for both ages of cache entries. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {

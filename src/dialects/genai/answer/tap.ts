@@ -133,8 +133,8 @@ export class GenaiTap extends TapBase {
 
   /**
    * Returns the usage that replaces the chunk's own (decision 0085), null to replace zeros (H39), or undefined to keep it.
-   * Clients use the last usage, so a smaller one is replaced in chunks that may be the last: hosts do count less in between, when
-   * they call the model again after a search.
+   * Clients use the last usage, so one that lacks what was counted is replaced in chunks that may be the last: hosts do leave counts out in
+   * between, when they call the model again after a search.
    */
   #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const earlier = this.#countedSoFar();

@@ -63,7 +63,7 @@ describe("H36, H38: a token counts once", () => {
       cacheTokensDetails: details("AUDIO", 60),
       totalTokenCount: 100,
     });
-    expect(usage).toEqual({ input: 20, audioInput: 20, cacheRead: 60, output: 0 });
+    expect(usage).toEqual({ input: 20, audioInput: 20, cacheRead: 60, cached: { audio: 60 }, output: 0 });
   });
 
   test("also if the cache does not report its modalities", () => {

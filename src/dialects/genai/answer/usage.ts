@@ -67,6 +67,8 @@ export function decodeUsage(answer: unknown): Usage | undefined {
     imageOutput: tokensOf(raw, "candidatesTokensDetails", "IMAGE"),
     audioOutput: tokensOf(raw, "candidatesTokensDetails", "AUDIO"),
   });
+  const cachedAudio = tokensOf(raw, "cacheTokensDetails", "AUDIO");
+  if (cachedAudio > 0) usage.cached = { audio: cachedAudio };
   const searches = searchQueries(answer);
   if (searches) usage.searches = searches;
   const unknown = unknownCounters("usageMetadata", raw, KNOWN_COUNTERS);

@@ -15,7 +15,7 @@ const OTHER_PASSES: ReadonlySet<string> = new Set(["compaction", "advisor_messag
 const MAX_PASSES = 32;
 
 type PassesOfUsage = Pick<Usage, "passes" | "rounds" | "servedBy" | "unknown"> & {
-  /** The counters of the passes that answered, if those of the whole usage may include a model that declined. */
+  /** The counters of the passes that answered. */
   own?: Usage;
 };
 
@@ -55,7 +55,8 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage)
   return {
     ...(passes.length === 0 ? {} : { passes }),
     ...(rounds > 1 ? { rounds } : {}),
-    ...(servedBy === undefined ? {} : { servedBy, own }),
+    ...(servedBy === undefined ? {} : { servedBy }),
+    ...(rounds > 0 || servedBy !== undefined ? { own } : {}),
     ...(unknown.size === 0 ? {} : { unknown: [...unknown] }),
   };
 }

@@ -19,17 +19,12 @@ const ALWAYS_KEPT: ReadonlySet<string> = new Set([
 /** Before the first event. */
 const NOTHING: JsonObject = {};
 
-/** Estimates of short prompts are off by up to this many tokens. Those of longer prompts are at most twice the count. */
-const ESTIMATE_ERROR = 100;
-
 /**
- * The counters of a stream's events. They are cumulative, so later ones replace earlier ones, unless they are smaller (H27, H39).
- * One count may shrink: hosts that translate from another protocol can only estimate the prompt in `message_start`, and correct
- * it in `message_delta` (decision 0085).
+ * The counters of a stream's events: the later figure counts, counter by counter (H27, H60). Zeros never replace a count (H39), and
+ * counters that an event lacks are kept.
  */
 export class StreamedUsage {
   #raw: JsonObject = NOTHING;
-  #mayBeEstimated = false;
   readonly #unknown = new Set<string>();
 
   /** As the host reported it. */
@@ -50,17 +45,12 @@ export class StreamedUsage {
    */
   begin(reported: JsonObject): void {
     const { output_tokens: _begun, ...prompt } = reported;
-    // An estimate does not include cache counters.
-    this.#mayBeEstimated =
-      (this.#raw === NOTHING || promptOf(this.#raw) === 0) && promptOf(prompt) === countAt(prompt, "input_tokens");
     this.#take(prompt);
   }
 
-  /** Takes the usage of a later event. Returns what that event may show: no count is below an earlier one. */
+  /** Takes the usage of a later event. Returns what that event may show: no zero in place of a count. */
   add(reported: JsonObject): JsonObject {
-    const counted = this.#take(reported);
-    if (promptOf(reported) > 0) this.#mayBeEstimated = false;
-    return counted;
+    return this.#take(reported);
   }
 
   #take(reported: JsonObject): JsonObject {
@@ -71,20 +61,15 @@ export class StreamedUsage {
     return counted;
   }
 
-  /** The usage of a later event, with earlier counters replacing smaller ones. */
+  /** The usage of a later event, with earlier counters in place of zeros. */
   #counted(later: JsonObject): JsonObject {
     const known = this.#raw;
     if (known === NOTHING) return later;
-    const prompt = promptOf(known);
-    const promptNow = promptOf(merged(known, later));
-    const isCorrected = this.#mayBeEstimated && prompt - promptNow <= Math.max(promptNow, ESTIMATE_ERROR);
-    const lost = (countAt(known, "output_tokens") ?? 0) - (countAt(later, "output_tokens") ?? 0);
-    const isMoved = countAt(later, "output_tokens") !== 0 && lost <= promptNow - prompt;
     const keep = [
-      ...(promptNow < prompt && !isCorrected ? PROMPT_KEYS : []),
-      ...(lost > 0 && !isMoved ? COMPLETION_KEYS : []),
+      ...(promptOf(known) > 0 && promptOf(merged(known, later)) === 0 ? PROMPT_KEYS : []),
+      ...(countAt(later, "output_tokens") === 0 && (countAt(known, "output_tokens") ?? 0) > 0 ? COMPLETION_KEYS : []),
     ].filter((key) => key in later);
-    const tools = moreUses(objectAt(known, SERVER_TOOLS), objectAt(later, SERVER_TOOLS));
+    const tools = usesBefore(objectAt(known, SERVER_TOOLS), objectAt(later, SERVER_TOOLS));
     if (keep.length === 0 && tools === undefined) return later;
     const counted: Record<string, unknown> = { ...later, ...tools };
     for (const key of keep) {
@@ -100,9 +85,9 @@ function merged(known: JsonObject, later: JsonObject): JsonObject {
   const both: Record<string, unknown> = { ...known };
   for (const key in later) {
     const value = later[key];
-    // Passes that were reported have run, even if a later event omits them.
-    const isFewer = key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length;
-    if (value !== null && !isFewer && (key in both || hasRoom(both, key))) both[key] = value;
+    // Passes that were reported have run, even if a later event has none.
+    const isEmptied = key === PASSES && arrayAt(later, PASSES).length === 0;
+    if (value !== null && !isEmptied && (key in both || hasRoom(both, key))) both[key] = value;
   }
   const total = countAt(later, TOTAL);
   if (objectAt(later, SPLIT)) {
@@ -120,13 +105,13 @@ function merged(known: JsonObject, later: JsonObject): JsonObject {
 const hasRoom = (known: JsonObject, key: string): boolean =>
   ALWAYS_KEPT.has(key) || Object.keys(known).length < MAX_MEMBERS;
 
-/** Undefined if no tool has fewer uses than before. */
-function moreUses(earlier: JsonObject | undefined, later: JsonObject | undefined): JsonObject | undefined {
+/** Undefined if no count of a tool became zero. */
+function usesBefore(earlier: JsonObject | undefined, later: JsonObject | undefined): JsonObject | undefined {
   if (earlier === undefined || later === undefined) return undefined;
-  const more = Object.entries(earlier)
-    .filter(([key]) => (countAt(earlier, key) ?? 0) > (countAt(later, key) ?? 0))
+  const kept = Object.entries(earlier)
+    .filter(([key]) => (countAt(earlier, key) ?? 0) > 0 && !countAt(later, key))
     .slice(0, MAX_MEMBERS);
-  return more.length === 0 ? undefined : { [SERVER_TOOLS]: { ...later, ...Object.fromEntries(more) } };
+  return kept.length === 0 ? undefined : { [SERVER_TOOLS]: { ...later, ...Object.fromEntries(kept) } };
 }
 
 function promptOf(raw: JsonObject): number {

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../../canon/terms.ts";
-import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, type Usage } from "../../../canon/usage.ts";
+import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, promptTokens, type Usage } from "../../../canon/usage.ts";
 import { unknownCounters, unknownToolCounters } from "../../answer/unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 import { readPasses } from "./read-passes.ts";
@@ -69,12 +69,18 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (counted === undefined || !isObject(raw)) return undefined;
   const searches = countAt(objectAt(raw, SERVER_TOOLS), "web_search_requests");
   const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodePass);
-  const usage: Usage = Object.assign(own ?? counted, passes);
+  const usage: Usage = { ...(own === undefined || isSame(own, counted, passes) ? counted : own), ...passes };
   if (searches) usage.searches = searches;
   const unknown = [...unknownIn(raw), ...kinds];
   if (unknown.length > 0) usage.unknown = unknown.slice(0, MAX_UNKNOWN_COUNTERS);
   return usage;
 }
+
+/** The counters of the whole usage may be older than those of its passes, or include a model that declined. */
+const isSame = (own: Usage, counted: Usage, { servedBy }: Pick<Usage, "servedBy">): boolean =>
+  servedBy === undefined &&
+  promptTokens(own) === promptTokens(counted) &&
+  completionTokens(own) === completionTokens(counted);
 
 /** The counters that cannot be billed. */
 export const unknownIn = (raw: JsonObject): readonly string[] => [

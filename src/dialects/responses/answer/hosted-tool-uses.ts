@@ -69,6 +69,8 @@ export class HostedToolUses {
     // The model reads a failure like a result.
     this.#calls++;
     if (stringAt(item, "status") === "failed" && !IN_CONTAINERS.has(tool)) return;
+    // Opening a page that a search found, and looking for something in it, are not charged.
+    if (tool === WEB_SEARCH && !isSearch(item)) return;
     increment(this.#uses, toolName(item as JsonObject, tool));
   }
 
@@ -79,7 +81,9 @@ export class HostedToolUses {
       if (key.endsWith(CALLS)) this.#atLeast(key.slice(0, -CALLS.length), countAt(details, key));
     }
     const searched = objectAt(objectAt(response, "tool_usage"), WEB_SEARCH);
-    this.#atLeast(WEB_SEARCH, countAt(searched, "num_requests"));
+    // The provider's own count holds, unless it is a zero beside searches (H39).
+    const requests = countAt(searched, "num_requests");
+    if (requests) this.#uses.set(WEB_SEARCH, requests);
     if (searched !== undefined) this.#addUnknown(`tool_usage.${WEB_SEARCH}`, searched, SEARCH_COUNTERS);
   }
 
@@ -130,6 +134,12 @@ export class HostedToolUses {
     }
     return uses ?? this.#uses;
   }
+}
+
+/** Older responses do not say what was done. */
+function isSearch(item: unknown): boolean {
+  const action = stringAt(objectAt(item, "action"), "type");
+  return action === undefined || action === "search";
 }
 
 /** The hosted tool that an item of this type belongs to. */

@@ -33,7 +33,7 @@ export const ModelItem = Type.Object(
     quality: nullable(Type.Number()),
     retires_on: nullable(Type.String()),
     retired: Type.Boolean(),
-    priced: Type.Boolean({ description: "Whether any price is known." }),
+    priced: Type.Boolean({ description: "Whether every price that its calls need is known." }),
     offers: Type.Array(
       Type.Object({
         provider: Type.String(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Pricings } from "../../catalogue/model.ts";
 import { divideCached } from "./divide-cached.ts";
+import type { Pricings } from "./model.ts";
 
 const usd = (value: number) => [{ value, unit: "perMTokens" as const, currency: "USD" as const }];
 const PLAIN: Pricings = { prompt: usd(4), input_cache_read: usd(1) };

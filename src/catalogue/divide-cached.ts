@@ -1,5 +1,5 @@
-import type { Usage } from "../../canon/usage.ts";
-import type { Pricings } from "../../catalogue/model.ts";
+import type { Usage } from "../canon/usage.ts";
+import type { Pricings } from "./model.ts";
 
 const PRICES = [
   ["audio", "audio_cache_read"],
