@@ -34,6 +34,7 @@ beforeAll(async () => {
     id,
     offers: [{ provider, model: "there" }],
     max_output_tokens: 100,
+    pricings: {},
   });
   gateway = await startTestGateway({
     registry,

@@ -36,7 +36,7 @@ export interface PageOptions {
 export function testPage(file: string, { expected = {}, config, before }: PageOptions = {}): void {
   const page = new Page(file);
   const blocks = page.blocks.filter(({ note, language }) => !note.startsWith("excerpt: ") && language !== "python");
-  const canPaste = canRunShell(blocks, file);
+  const runnable = countRunnable(blocks, file);
   const labels = new Set(blocks.map(labelOf));
   const expectedOf = (block: Block) =>
     Object.entries(expected).filter(([name]) =>
@@ -67,10 +67,11 @@ export function testPage(file: string, { expected = {}, config, before }: PageOp
     });
     afterAll(() => reader?.end());
 
-    for (const block of blocks) {
+    for (const [index, block] of blocks.entries()) {
       const missing = missingPackages(block);
       if (missing !== "") console.log(`skipped: ${file}: ${missing} not installed`);
-      const canRun = missing === "" && (block.language !== "sh" || canPaste);
+      // What follows may need what an earlier block has made.
+      const canRun = missing === "" && (index < runnable || !isRun(block));
       test.skipIf(!canRun)(`line ${block.line}, ${labelOf(block)}: ${block.code.split("\n", 1)[0]}`, async () => {
         const output = await outputOf(block);
         const [[, wanted] = []] = expectedOf(block);
@@ -94,10 +95,16 @@ const isRun = ({ language, note }: Block) =>
   (note === "" && ["sh", "ts", "js"].includes(language)) || (note === STOPPED && language === "sh");
 const isConfiguration = ({ language, note }: Block) => note === "" && language === "yaml";
 
-function canRunShell(blocks: readonly Block[], file: string): boolean {
-  const code = blocks.flatMap((block) => (block.language === "sh" ? [block.code] : [])).join("");
-  const programs = ["curl", "sed", "grep", "base64", "xargs"].filter((name) => new RegExp(`\\b${name} `).test(code));
-  return programs.length === 0 || programsPresent(`shell examples of ${file}`, ...programs);
+/** How many blocks can run before the first one that calls a program which is not installed. */
+function countRunnable(blocks: readonly Block[], file: string): number {
+  const first = blocks.findIndex((block) => {
+    if (block.language !== "sh" || !isRun(block)) return false;
+    const programs = ["curl", "sed", "grep", "base64", "xargs"].filter((name) =>
+      new RegExp(`\\b${name} `).test(block.code),
+    );
+    return programs.length > 0 && !programsPresent(`examples of ${file} from line ${block.line}`, ...programs);
+  });
+  return first < 0 ? blocks.length : first;
 }
 
 function missingPackages({ language, code }: Block): string {

@@ -125,9 +125,9 @@ describe("contract 2.9: lists show what the caller pays", () => {
 
   test("the discount of the caller's project is taken off, as its bills have it", async () => {
     const { keys } = harness.gateway;
-    const authenticate = keys.authenticate.bind(keys);
-    keys.authenticate = (...given) => ({
-      ...authenticate(...given),
+    const identify = keys.identify.bind(keys);
+    keys.identify = (...given) => ({
+      ...keys.authenticate(...given),
       discounts: new Discounts([{ basis_points: 1_500, provider: "up-chat" }]),
     });
     try {
@@ -139,7 +139,7 @@ describe("contract 2.9: lists show what the caller pays", () => {
       const given = await harness.call("chat", { model: "test/at-offer", door: "dropin" });
       expect(await harness.receipt(given)).toMatchObject({ cost_nano_usd: 101 * 1_700 + 53 * 3_400 });
     } finally {
-      keys.authenticate = authenticate;
+      keys.identify = identify;
     }
   });
 });
