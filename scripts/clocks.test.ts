@@ -43,6 +43,7 @@ const ALLOWED_PORTS: Readonly<Record<string, string>> = {
   "conformance/cli.test.ts": "the port is in a configuration that several commands read",
   "conformance/compose.test.ts": "the port is in an environment that several programs read",
   "conformance/configuration.test.ts": "two files must name the same port",
+  "conformance/console/seeded-gateway.ts": "the console shows the configured port",
   "conformance/crashes/batches.ts": "the program is killed and started again on the same port",
   "conformance/crashes/crash-with-intents.ts": "the program is killed and started again on the same port",
   "conformance/crashes/exports.ts": "the program is killed and started again on the same port",

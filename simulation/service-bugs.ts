@@ -64,7 +64,7 @@ export const SERVICE_BUGS: readonly Bug[] = [
   },
   {
     name: "a call waits for the storage beyond its deadline",
-    file: "src/relay/within-deadline.ts",
+    file: "src/relay/derived/while-running.ts",
     was: "if (deadlineMs === undefined) return work;",
     becomes: "if (deadlineMs === undefined || startedAtMs >= 0) return work;",
   },

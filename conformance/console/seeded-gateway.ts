@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createOperator } from "../../src/access/operators.ts";
 import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 import { seedCalls } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
@@ -45,6 +46,8 @@ export async function startSeeded(calls = CALLS): Promise<SeededGateway> {
   const gateway = await startTestGateway({
     config: {
       simulator: true,
+      // The console shows the configured port.
+      server: { port: freePort(), drain_seconds: 2 },
       capture: { max_media_kb: 256 },
       guards: [
         { name: "secrets", use: "secrets", action: "redact", for: { projects: ["platform"] } },
