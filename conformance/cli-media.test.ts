@@ -44,6 +44,7 @@ const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));
 const environment = (more: Record<string, string> = {}): Record<string, string> => ({
   PATH: `${dirname(TRIVIUM)}${delimiter}${process.env["PATH"] ?? ""}`,
   TRIVIUM_CONFIG: gateway.configFile,
+  TRIVIUM_URL: gateway.url,
   TRIVIUM_API_KEY: gateway.key,
   ...more,
 });
@@ -389,7 +390,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   });
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ server: { host: "127.0.0.1", port: trap.port } }));
   const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/image"];
-  const { TRIVIUM_CONFIG: _unset, ...bare } = environment();
+  const { TRIVIUM_CONFIG: _config, TRIVIUM_URL: _url, ...bare } = environment();
   const lured = await run(folder, args, { ...bare, TRIVIUM_URL: "http://127.0.0.1:1" });
   expect(lured).toMatchObject({
     code: 1,

@@ -27,6 +27,7 @@ async function run(folder: string, command: string[]) {
   const env = {
     PATH: `${dirname(TRIVIUM)}${delimiter}${process.env["PATH"] ?? ""}`,
     TRIVIUM_CONFIG: gateway.configFile,
+    TRIVIUM_URL: gateway.url,
     TRIVIUM_API_KEY: gateway.key,
   };
   const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });

@@ -108,11 +108,11 @@ export function actAtSupply(visit: () => Visit): void {
     });
 
     test("console-notes 4.1: tells unpriced from free, and says where each price is from", async () => {
+      const state = (text: string) => page.locator(".lead .state").getByText(text).waitFor();
+      await watched.visit("/models/acme/unpriced");
+      await state("unpriced");
       await watched.visit("/models/openai/omni-moderation-latest");
-      await page
-        .locator(".lead")
-        .getByText(/unpriced/)
-        .waitFor();
+      await state("free");
       await watched.visit("/models/openai/gpt-5.4-nano");
       await page.getByRole("region", { name: "Prices" }).getByText("update, litellm.json").first().waitFor();
     });

@@ -61,6 +61,8 @@ export async function startSeeded(calls = CALLS): Promise<SeededGateway> {
         ],
       },
       providers: { openai: provider("openai"), anthropic: provider("anthropic"), gemini: provider("gemini") },
+      // Nobody has stated its price.
+      models: [{ id: "acme/unpriced", offers: [{ provider: "openai", model: "draft" }] }],
     },
   });
   const { adminUrl, adminSecret, folder } = gateway;

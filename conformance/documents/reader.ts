@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bareEnvironment, TRIVIUM } from "../support/program.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
@@ -90,7 +90,7 @@ export class Reader {
   async end(): Promise<void> {
     await this.#shell?.end();
     await this.gateway.stop();
-    removeFolder(this.folder);
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** The code with the addresses, secrets and folders that pages print others in place of. */
@@ -119,15 +119,6 @@ function openFolder(program: string): string {
   mkdirSync(join(folder, "bin"));
   symlinkSync(program, join(folder, "bin/trivium"));
   return folder;
-}
-
-function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  try {
-    rmdirSync(join(ROOT, "data"));
-  } catch {
-    // Another page, or a real gateway, keeps its data there.
-  }
 }
 
 /** A first start in this process: it makes a key and an admin secret. */
