@@ -208,7 +208,7 @@ describe("decision 0129: three workers on SQLite", () => {
         return told !== undefined;
       });
       expect(told).toMatchObject({ instances: 2, problem: null });
-      expect(told?.unanswered.map(({ place }) => place)).toEqual([expect.stringContaining(`process ${frozen}`)]);
+      expect(told?.unanswered.map(({ place }) => place)).toEqual([expect.stringContaining(`worker ${frozen}`)]);
     } finally {
       process.kill(frozen, "SIGCONT");
     }

@@ -62,7 +62,7 @@ describe("trivium talk", () => {
   test("docs/talk.md: the example greets the simulator, and writes what it answers", async () => {
     const folder = newFolder();
     const page = await Bun.file(new URL("../docs/talk.md", import.meta.url)).text();
-    const example = /```sh\n(.*?)```/s.exec(page)?.[1] ?? "";
+    const example = (/```sh\n(.*?)```/s.exec(page)?.[1] ?? "").replaceAll("bin/trivium", TRIVIUM);
     const { code, stdout, stderr } = await run(folder, ["sh", "-c", example]);
     expect([code, stderr]).toEqual([0, stderr]);
     expect(stdout).toContain("you  Hello! Can you hear me?");

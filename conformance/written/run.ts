@@ -61,6 +61,7 @@ async function start(name: string): Promise<Instance> {
     server: { host: "127.0.0.1", port },
     admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
     data_dir: join(cwd, "data"),
+    files: join(folder, "files"),
     simulator: false,
     log: { calls: "off" },
     keys: [{ name: "tests", key: TEST_KEY }],
