@@ -69,7 +69,7 @@ interface GatewaySurroundings
   journal?: Journal | undefined;
   /** Absent: limits are not shared with other processes. */
   leases?: Leases | undefined;
-  /** The other processes of this gateway on this machine; absent: there are none. */
+  /** The other processes of this gateway on this machine; absent if it runs alone. */
   siblings?: Siblings | undefined;
   /** Also counts receipts for the metrics. */
   alsoCount?: ((receipt: Receipt) => void) | undefined;

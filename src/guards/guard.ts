@@ -18,7 +18,7 @@ export interface Guard {
 const TEXTS: ReadonlySet<TextKind> = new Set(["text"]);
 /** Words of the protocol may be words of a list. */
 const READ: ReadonlySet<TextKind> = new Set(["text", "name", "key"]);
-/** A credential or an address may stand anywhere. */
+/** A credential or an address can occur anywhere. */
 const ALL: ReadonlySet<TextKind> = new Set(["text", "name", "structure", "key", "number"]);
 
 /** The digits of an id may look like a card number by chance, and a changed id belongs to nothing. */

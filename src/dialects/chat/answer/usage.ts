@@ -32,7 +32,7 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   const reasoning = countAt(completionDetails, "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
   const total = countAt(raw, "total_tokens");
   const spoken = secondsAt(raw, "prompt_audio_seconds");
-  // Audio that is told in seconds is only in the total: it is neither in the prompt nor in the completion.
+  // Audio that is counted in seconds is only in the total: it is neither in the prompt nor in the completion.
   const heard = spoken === undefined || total === undefined ? 0 : Math.max(0, total - prompt - (completion ?? 0));
   const usage: Usage = promptCounts({
     prompt: prompt + heard,
