@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { unfold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { readFrames } from "../../wire/sse.ts";
+import { refusalOf } from "../reading/refusal-table.ts";
 import { encodeContext } from "../request/encode-context.sample.ts";
 import { genaiCodec } from "./codec.ts";
+import { checkGenerateContentRequest } from "./schema/check-request.ts";
 
 const reply: CanonReply = {
   parts: [
@@ -95,6 +97,13 @@ describe.each([
     const kept = answer().filter((part) => part.functionCall !== undefined);
     expect(turnsOf([kept])).toEqual(expected);
     expect(turnsOf(kept.map((part) => [part]))).toEqual(expected);
+  });
+
+  test("come back through a client that leaves out empty texts, as Google's Go SDK does", () => {
+    const sent = answer().map(({ text, ...part }) => (text ? { text, ...part } : part));
+    const body = { model: "acme/one", contents: [{ role: "model", parts: sent }] };
+    expect(refusalOf(checkGenerateContentRequest, body)?.message).toBeUndefined();
+    expect(turnsOf([sent]).filter((part) => part !== undefined)).toEqual(expected);
   });
 
   test("are not duplicated by a client that keeps them too", () => {

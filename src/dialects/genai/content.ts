@@ -37,7 +37,9 @@ export function decodePart(
   const located = source.path === undefined ? {} : { path: source.path };
   const thought = fields.boolean("thought") === true;
   const signature = readSignature(fields.string("thoughtSignature"), source);
-  const text = fields.string("text");
+  // Google's Go SDK leaves out a text that is empty, also of a part that only has a signature.
+  const bare = Object.keys(raw).every((key) => SIDE_FIELDS.has(key) || raw[key] === null);
+  const text = fields.string("text") ?? (bare && signature.signature !== undefined ? "" : undefined);
   const carried = signature.signature && nativeOf(signature.signature, parseInOrder);
   if (carried !== undefined) return { ...carried, ...located };
   if (text !== undefined) {
@@ -52,7 +54,7 @@ export function decodePart(
     const native = { type: "native" as const, dialect: "genai", name, raw, ...located, ...transcribedText(raw) };
     return source.fromClient ? { ...native, ...withoutAbsent({ elsewhere: codeInWords(raw) }) } : native;
   }
-  return signature.signature === undefined ? undefined : { type: "text", text: "", ...located, ...signature };
+  return undefined;
 }
 
 /** Code that the host ran, and its output, as other dialects show them to their models. */

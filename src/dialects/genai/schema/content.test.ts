@@ -40,9 +40,16 @@ const rows: RefusalCase[] = [
   {
     rule: "one data field per part: not none",
     good: part({ text: "a" }),
-    bad: part({ thoughtSignature: "AA==" }),
+    bad: part({ thought: true }),
     path: at(""),
     says: "must have exactly one of text, inlineData",
+  },
+  {
+    rule: "a signature may be all that a part has",
+    good: part({ thoughtSignature: "AA==" }),
+    bad: part({ thoughtSignature: "AA==", hologram: {} }),
+    path: at(""),
+    says: "it has hologram",
   },
   {
     rule: "accepted media types: the contract's list and its kin",
