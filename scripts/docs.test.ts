@@ -269,7 +269,7 @@ describe("docs/configuration.md", () => {
       [...PROVIDER_KINDS.values()].flatMap(({ fields }) => [...fields.required, ...fields.optional]),
     );
     const common = leaves(configSchema(ProviderFile), "").filter((field) =>
-      /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*|traits\..*|trace_context)$/.test(field),
+      /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*|traits\..*|trace_context|home)$/.test(field),
     );
     const documented = providers.rowsUnder("provider field", "type").map(([field]) => field ?? "");
     expect(documented.sort()).toEqual([...new Set([...common, ...taken])].sort());

@@ -13,7 +13,7 @@ import {
   type ProviderKind,
 } from "../config/load.ts";
 import { BUILT_IN } from "../providers/index.ts";
-import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
+import { hasAddress, type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 
@@ -66,7 +66,8 @@ function knownFrom({ models }: UpdatedModels): { models: KnownModels; prices: Kn
 /** URL and credentials are checked separately, so that a provider that lacks both is reported with both. */
 function toKind({ fields, dialects, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {
   return {
-    ...fields,
+    required: fields.required,
+    optional: hasAddress(fields) ? [...fields.optional, "home"] : fields.optional,
     dialects: Object.keys(dialects),
     mistakes: (settings) => [
       ...mistakeOf(() => settings.baseUrl ?? baseUrl(settings)),

@@ -18,3 +18,8 @@ export function addressClass(address: string): AddressClass {
   if (address.startsWith("127.") || address === "::1") return "loopback";
   return PRIVATE.some((form) => form.test(address)) ? "private" : "public";
 }
+
+/** Whether only programs of this machine listen there. */
+export const isLoopback = (host: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host);
+
+export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && isLoopback(new URL(text).hostname);

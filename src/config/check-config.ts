@@ -1,3 +1,4 @@
+import { isLoopback } from "../base/address-class.ts";
 import { checkGuards } from "./check-guards.ts";
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document-node.ts";
@@ -85,8 +86,6 @@ function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, report: R
     `admin.secret must have at least ${least} characters${where}; generate one with "openssl rand -hex 24"`,
   );
 }
-
-const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/i.test(host);
 
 /** The whole name counts: 127.0.0.1.example.com is anywhere. */
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -229,6 +229,8 @@ export interface ProviderSettings {
   maxConcurrent?: number;
   /** Whether the provider receives the trace context; absent: its kind decides. */
   traceContext?: boolean;
+  /** Whether `baseUrl` is an address of the vendor, or of a proxy in front of it; absent: `isHome` decides. */
+  home?: boolean;
   /** Whether its batch API is used; absent: at the vendor's own address. */
   batch?: boolean;
   /** What the operator states about its offers. */

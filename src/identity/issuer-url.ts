@@ -1,6 +1,4 @@
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
-export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.test(new URL(text).hostname);
+import { isLoopbackUrl } from "../base/address-class.ts";
 
 /** Issuers are https, or http on loopback (decision 0121). */
 export function isIssuerUrl(text: string): boolean {

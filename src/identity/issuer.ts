@@ -1,9 +1,10 @@
 import type { JWTVerifyGetKey } from "jose";
 import type { AuthorizationServer } from "oauth4webapi";
+import { isLoopbackUrl } from "../base/address-class.ts";
 import type { Clock } from "../base/clock.ts";
 import { deadline } from "../base/deadline.ts";
 import { isObject } from "../base/json.ts";
-import { isIssuerUrl, isLoopbackUrl } from "./issuer-url.ts";
+import { isIssuerUrl } from "./issuer-url.ts";
 import { KeptCopy } from "./kept-copy.ts";
 
 export interface IssuerRequest {

@@ -1,5 +1,6 @@
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
 import type { GroupRole, PeopleRoles } from "../access/people/person.ts";
+import { isLoopbackUrl } from "../base/address-class.ts";
 import { isPlainLine } from "../base/is-plain-line.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
@@ -10,7 +11,6 @@ import type { StoredPerson } from "../storage/tables/operator-sessions.ts";
 import { claimAt } from "./claim-at.ts";
 import { Issuer, IssuerError, type IssuerFetch } from "./issuer.ts";
 import { LEEWAY_SECONDS } from "./issuer-tokens.ts";
-import { isLoopbackUrl } from "./issuer-url.ts";
 import { beginLogin, LOGIN_MS, type LoginInProgress, readLogin } from "./login-cookie.ts";
 
 /** An issuer at which operators log in. */

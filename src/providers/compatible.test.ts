@@ -53,7 +53,7 @@ describe("providers 1.7: the compatible hosts", () => {
     });
   });
 
-  test("R32: hosts that support Responses are reached there as well as at chat; at other addresses only if configured", async () => {
+  test("R32: hosts that support Responses are reached there as well as at chat; what stands in for them only if configured", async () => {
     const spoken = COMPATIBLE_PROVIDERS.filter(({ dialects }) => dialects["responses"]).map(({ kind }) => kind);
     expect(spoken).toEqual(["deepseek", "x-ai", "openrouter", "ollama", "vllm"]);
     const call = { dialect: "responses", verb: "generate", model: "m", stream: true, options: undefined } as const;
@@ -65,10 +65,11 @@ describe("providers 1.7: the compatible hosts", () => {
       "http://127.0.0.1:11434/v1/responses",
       "http://127.0.0.1:8000/v1/responses",
     ]);
-    const elsewhere = providerOf("vllm", { baseUrl: "http://gpu:8000/v1" });
+    expect(providerOf("vllm", { baseUrl: "http://gpu:8000/v1" }).dialects).toEqual(["chat", "responses"]);
+    const elsewhere = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", home: false });
     expect(elsewhere.dialects).toEqual(["chat"]);
     expect(elsewhere.dialectsFor("m", "responses")).toEqual(["responses"]);
-    const named = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", dialects: ["responses", "chat"] });
+    const named = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", home: false, dialects: ["responses", "chat"] });
     expect(named.dialectsFor("m")).toEqual(["responses", "chat"]);
     const narrowed = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", dialects: ["chat"] });
     expect(narrowed.dialectsFor("m", "responses")).toEqual([]);
@@ -78,6 +79,20 @@ describe("providers 1.7: the compatible hosts", () => {
     const provider = providerOf("z-ai", { baseUrl: "http://127.0.0.1:9001/v4", dialects: ["messages", "chat"] });
     expect(provider.dialects).toEqual(["chat"]);
     expect(await endpointOf(provider, "chat")).toMatchObject({ url: "http://127.0.0.1:9001/v4/chat/completions" });
+  });
+
+  test("hosts of the operator get the trace context, and each has its name in telemetry", () => {
+    expect(COMPATIBLE_PROVIDERS.filter(({ tracesCalls }) => tracesCalls).map(({ kind }) => kind)).toEqual([
+      "ollama",
+      "vllm",
+      "llama.cpp",
+    ]);
+    expect(providerOf("vllm").tracesCalls).toBe(true);
+    expect(["mistral", "moonshot", "z-ai"].map((kind) => providerOf(kind).systemName)).toEqual([
+      "mistral_ai",
+      "moonshot_ai",
+      "z_ai",
+    ]);
   });
 
   test("dialects in the configuration restrict which are used", () => {

@@ -76,11 +76,20 @@ const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirk
 });
 
 function declare(host: Host): ProviderDeclaration {
-  const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media, probePath = "/models" } = host;
-  const { responses, services, billing } = host;
+  const {
+    baseUrl,
+    publishers = [],
+    variable,
+    messagesUrl,
+    responses,
+    quirks = {},
+    probePath = "/models",
+    ...rest
+  } = host;
+  const { kind } = rest;
   const narrows = messagesUrl === undefined && responses === undefined ? [] : ["dialects"];
   return {
-    kind,
+    ...rest,
     publishers,
     ...(variable === undefined ? {} : { variables: { api_key: variable } }),
     fields:
@@ -104,7 +113,6 @@ function declare(host: Host): ProviderDeclaration {
         : { messages: { structuredOutput: false, hostedTools: false, ...CHAT_MEDIA, ...mediaOf(quirks) } }),
       ...(responses === undefined ? {} : { responses: { ...mediaOf(quirks), ...responses } }),
     },
-    ...withoutAbsent({ media, services, billing }),
   };
 }
 

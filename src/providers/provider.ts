@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from "../base/address-class.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import type { BillingTable } from "../canon/billable.ts";
@@ -144,6 +145,18 @@ export function spokenAt(baseUrl: string | undefined, { dialects }: Pick<Provide
   return all.filter((dialect) => baseUrl === undefined || dialects[dialect]?.baseUrl === undefined);
 }
 
+/** Whether hosts of this kind have a usual address, which a configured base URL replaces. */
+export const hasAddress = ({ required }: ProviderDeclaration["fields"]): boolean => !required.includes("base_url");
+
+/**
+ * The kind says what a host is: the vendor's regional addresses and a company's proxy in front of it are the vendor's. What
+ * listens on this machine stands in for it, unless the configuration says otherwise.
+ */
+function isHome({ baseUrl, home }: ProviderSettings, { fields, tracesCalls }: ProviderDeclaration): boolean {
+  if (baseUrl === undefined) return true;
+  return hasAddress(fields) && (home ?? (tracesCalls === true || !isLoopbackUrl(baseUrl)));
+}
+
 /**
  * A configured provider with one credential; a provider with several has one of these for each. Its destination and credential
  * come only from the configuration; no call can change them (S07).
@@ -199,14 +212,14 @@ export class Provider {
     this.systemName = declaration.systemName ?? declaration.kind.replaceAll(/[-.]/g, "_");
     this.tracesCalls = settings.traceContext ?? declaration.tracesCalls ?? false;
     this.publishers = declaration.publishers;
+    this.atHome = isHome(settings, declaration);
     const spoken = spokenAt(settings.baseUrl, declaration);
     const enabled = spoken.filter((dialect) => {
       const { optional, byName } = declaration.dialects[dialect] ?? {};
-      return !byName && (settings.baseUrl === undefined || !optional);
+      return !byName && (this.atHome || !optional);
     });
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? enabled;
     this.#nameable = settings.dialects === undefined ? spoken : this.dialects;
-    this.atHome = settings.baseUrl === undefined;
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
     const { content } = this.timeoutMs;
     this.wholeTimeoutMs = { ...this.timeoutMs, firstByte: settings.timeoutMs?.firstByte ?? content };

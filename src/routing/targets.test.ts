@@ -61,6 +61,25 @@ describe("targets of conversations", () => {
     expect(vias("proxy", "gpt-5")).toEqual(["chat"]);
   });
 
+  test("decision 0044: the kind says what a host is, wherever it listens, unless that is this machine or `home` says no", () => {
+    const at = (kind: string, baseUrl: string, home?: boolean) => {
+      const settings = { name: "host", kind, apiKey, baseUrl, ...(home === undefined ? {} : { home }) };
+      const { atHome, batches, files, dialects } = createProvider(settings, system);
+      const used = [batches !== undefined, files.length > 0, dialects.includes("responses")];
+      expect(new Set([atHome, ...used]).size).toBe(1);
+      return atHome;
+    };
+    expect(at("openai", "https://eu.api.openai.com/v1")).toBe(true);
+    expect(at("openai", "http://models.example/openai/v1")).toBe(true);
+    expect(at("openai", "http://models.example/openai/v1", false)).toBe(false);
+    expect(at("openai", "http://[::1]:4000/v1")).toBe(false);
+    expect(at("openai", "http://localhost:4000/v1", true)).toBe(true);
+    expect(createProvider({ name: "own", kind: "vllm", baseUrl: "http://127.0.0.1:8000/v1" }, system).atHome).toBe(
+      true,
+    );
+    expect(at("openai-compatible", "https://models.example/v1")).toBe(false);
+  });
+
   test("decision 0092: calls with tools go in the dialect that the model or its offer needs for them", () => {
     const vias = (offer: Record<string, string>, client: string, tools: boolean) => {
       const { targets, model, offers } = made({ offers: [{ model: "gpt-5.6", provider: "painter", ...offer }] });

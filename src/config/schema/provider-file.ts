@@ -31,6 +31,7 @@ export const ProviderFile = Type.Object(
     max_concurrent: Type.Optional(MaxConcurrent),
     breaker: Type.Optional(BreakerFile),
     trace_context: Type.Optional(Type.Boolean()),
+    home: Type.Optional(Type.Boolean()),
     batch: Type.Optional(Type.Boolean()),
     traits: Type.Optional(TraitsFile),
     files: Type.Optional(Type.Boolean()),
