@@ -88,7 +88,7 @@ describe("contract 2.7, 2.8: genai responses have a creation time and an id", ()
       startEvents(response);
       response.end(wire.genaiChunk("a") + wire.genaiChunk("b", "STOP"));
     });
-    const response = await fetch(`${gateway.url}/api/genai/v1/publishers/test/models/genai:streamGenerateContent`, {
+    const response = await fetch(`${gateway.url}/v1beta/models/test/genai:streamGenerateContent`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
       body: JSON.stringify({ contents: [{ parts: [{ text: "hi" }] }] }),

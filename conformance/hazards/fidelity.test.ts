@@ -356,18 +356,26 @@ describe("choices 3: only what needs it is patched", () => {
     expect(dropin).toContain('"finishReason":"MAX_TOKENS"');
   });
 
-  test("genai without alt=sse: the vendor's JSON array", async () => {
-    upstream.play((_request, response) => {
-      startEvents(response);
-      response.end(wire.genaiChunk("a") + wire.genaiChunk("b", "STOP"));
-    });
-    const url = `${gateway.url}/api/genai/v1/publishers/test/models/genai:streamGenerateContent`;
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: '{"contents":[{"parts":[{"text":"hi"}]}]}',
-    });
-    expect(response.headers.get("content-type")).toBe("application/json");
+  test("genai without alt=sse: the vendor's JSON array at the compatible base URL, events at the strict one (C3)", async () => {
+    const ask = (path: string) => {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        response.end(wire.genaiChunk("a") + wire.genaiChunk("b", "STOP"));
+      });
+      return fetch(`${gateway.url}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+        body: '{"contents":[{"parts":[{"text":"hi"}]}]}',
+      });
+    };
+    for (const query of ["", "?alt=sse", "?alt=json"]) {
+      const strict = await ask(`/api/genai/v1/publishers/test/models/genai:streamGenerateContent${query}`);
+      expect(strict.headers.get("content-type")).toStartWith("text/event-stream");
+      expect((await strict.text()).match(/^data: /gm)).toHaveLength(2);
+    }
+    upstream.seen.length = 0;
+    const response = await ask("/v1beta/models/test/genai:streamGenerateContent");
+    expect(response.headers.get("content-type")).toStartWith("application/json");
     expect(upstream.seen[0]?.path).toEndWith(":streamGenerateContent?alt=sse");
     const chunks = (await response.json()) as { candidates: { content: { parts: { text: string }[] } }[] }[];
     expect(chunks.map((chunk) => chunk.candidates[0]?.content.parts[0]?.text)).toEqual(["a", "b"]);

@@ -192,6 +192,37 @@ describe("a stop reason without a counterpart in the client's protocol", () => {
       },
     );
   }
+
+  const original = (reason: string) => `"explanation":"The provider stopped with ${reason}`;
+
+  // Finding C7: no client takes a paused or unusable answer for a complete one, and the original reason stands beside the nearest word.
+  test.each([
+    ["chat", "genai", "MALFORMED_FUNCTION_CALL", `"finish_reason":"content_filter"`],
+    ["chat", "genai", "NO_IMAGE", `"finish_reason":"content_filter"`],
+    ["chat", "messages", "pause_turn", `"finish_reason":"length"`],
+    ["messages", "genai", "MALFORMED_FUNCTION_CALL", `"stop_reason":"refusal"`],
+    ["messages", "genai", "TOO_MANY_TOOL_CALLS", `"stop_reason":"refusal"`],
+    ["messages", "genai", "UNEXPECTED_TOOL_CALL", `"stop_reason":"refusal"`],
+    ["messages", "genai", "MISSING_THOUGHT_SIGNATURE", `"stop_reason":"refusal"`],
+    ["messages", "genai", "MALFORMED_RESPONSE", `"stop_reason":"refusal"`],
+    ["responses", "genai", "MALFORMED_FUNCTION_CALL", `"incomplete_details":{"reason":"content_filter"}`],
+    ["responses", "messages", "pause_turn", `"incomplete_details":{"reason":"max_output_tokens"}`],
+    ["interactions", "genai", "MALFORMED_FUNCTION_CALL", `"status":"incomplete"`],
+    ["interactions", "messages", "pause_turn", `"code":"stopped_early"`],
+    ["genai", "messages", "pause_turn", `"MAX_TOKENS"`],
+  ] as const)("a %s client of a %s host that stops with %s sees %s", async (client, host, reason, shown) => {
+    const answer =
+      host === "genai"
+        ? both("genai", answers.genai({ finishReason: reason, finishMessage: "print(" }))
+        : both("messages", answers.messages([{ type: "text", text: "Wait." }], { stop_reason: reason }));
+    for (const form of answer) {
+      const { text } = await ask(client, host, form);
+      expect(text.replaceAll("FINISH_REASON_", "")).toContain(shown);
+      const said = host === "genai" ? `${reason}: print(` : `${reason}.`;
+      const place = { interactions: "message", genai: "finishMessage" }[client as string] ?? "explanation";
+      expect(text).toContain(original(said).replace("explanation", place));
+    }
+  });
 });
 
 describe("audio spoken by a chat model", () => {

@@ -69,7 +69,7 @@ describe("TOO_MANY_TOOL_CALLS after content", () => {
       );
       expect(status).toBe(200);
       expect(text).toContain("Hello.");
-      expect(receipt.stop).toEqual({ unified: "other", raw: "TOO_MANY_TOOL_CALLS" });
+      expect(receipt.stop).toEqual({ unified: "abnormal", raw: "TOO_MANY_TOOL_CALLS" });
       expect(notes).toEqual(client === "genai" ? [] : ["answer.stop approximated"]);
     }
   });

@@ -633,9 +633,9 @@ describe("H16, providers 1.8: a stop without content that the host has counted i
   ];
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 7, totalTokenCount: 17 };
   const STOPS: Record<ScriptedDialect, (reason: string) => string> = {
-    chat: () => '"finish_reason":"stop"',
-    messages: () => '"stop_reason":"end_turn"',
-    responses: () => '"status":"completed"',
+    chat: () => '"finish_reason":"content_filter"',
+    messages: () => '"stop_reason":"refusal"',
+    responses: () => '"status":"incomplete"',
     genai: (reason) => `"finishReason":"FINISH_REASON_${reason}"`,
   };
 
@@ -656,7 +656,7 @@ describe("H16, providers 1.8: a stop without content that the host has counted i
         usage: { input: 10, output: 7 },
         usage_source: "measured",
         cost_nano_usd: 10 * 1_000 + 7 * 2_000,
-        stop: { unified: "other", raw: reason },
+        stop: { unified: "abnormal", raw: reason },
       });
     });
   }

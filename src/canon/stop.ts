@@ -1,5 +1,8 @@
-/** Why a response ended: a unified reason, and the upstream's own. */
-export type UnifiedStop = "stop" | "length" | "tool" | "filter" | "pause" | "other";
+/**
+ * Why a response ended: a unified reason, and the upstream's own. `abnormal`: the provider says that the output cannot be used as it is, for
+ * instance because of a malformed call. `other`: an unknown word.
+ */
+export type UnifiedStop = "stop" | "length" | "tool" | "filter" | "pause" | "abnormal" | "other";
 
 export interface Stop {
   unified: UnifiedStop;

@@ -247,11 +247,12 @@ const OMITTED_IMAGE = "[image omitted: this protocol has no place for it]";
 
 type Meaning = Omit<ReturnType<typeof meaningOf>, "signatures">;
 
-/** The stop reasons of protocols that have none for a pause or for other reasons of a host. */
+/** The stop reasons of protocols that have none for a pause or for a host's other reasons. None reads as a complete answer. */
 function endings(dialect: DialectName, meaning: Meaning, refused: boolean): readonly Meaning["stop"][] {
   const { stop, calls } = meaning;
   if (refused) return [stop, "filter"];
-  if (stop === "pause") return [dialect === "messages" ? "pause" : "stop"];
+  if (stop === "pause") return [dialect === "messages" ? "pause" : "length"];
+  if (stop === "abnormal") return [dialect === "genai" ? "abnormal" : dialect === "interactions" ? "length" : "filter"];
   if (stop === "other") return ["other", "stop", "tool"];
   return calls.length > 0 && stop === "stop" ? ["stop", "tool"] : [stop];
 }

@@ -2,9 +2,7 @@ import type { CanonReply } from "../../canon/reply.ts";
 import type { UnifiedStop } from "../../canon/stop.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { answerNote } from "./answer-note.ts";
-
-/** A provider's stop reason is a word, not a sentence. */
-const MAX_WORD = 64;
+import { stopWord } from "./stop-details.ts";
 
 interface Shown {
   /** The stop reasons that the client's protocol cannot express. */
@@ -20,8 +18,7 @@ export function noteFinish(
   { without, explained }: Shown,
 ): void {
   if (stop.raw !== "" && without.includes(stop.unified)) {
-    const word = stop.raw.slice(0, MAX_WORD);
-    const reason = `this protocol has no equivalent of the provider's stop reason ${word}; an ordinary stop was sent`;
+    const reason = `this protocol has no equivalent of the provider's stop reason ${stopWord(stop)}; the nearest was sent`;
     note(answerNote("stop", "approximated", reason));
   }
   if ((stopDetail ?? stopCategory) !== undefined && !explained) {

@@ -158,7 +158,7 @@ describe("stops, usage and images", () => {
     ["tool_use", "tool"],
     ["content_filtered", "filter"],
     ["guardrail_intervened", "filter"],
-    ["malformed_tool_use", "other"],
+    ["malformed_tool_use", "abnormal"],
     ["something_new", "other"],
   ] as const)("providers 1.8: %s is %s", (raw, unified) => {
     const output = { message: { content: [{ text: "Hi" }] } };
@@ -175,7 +175,7 @@ describe("stops, usage and images", () => {
         const events = decode(START, ...before, ["messageStop", { stopReason }]);
         expect(events.at(-1)).toMatchObject({ type: "error", error: failure });
         const counted = decode(START, ...before, ["messageStop", { stopReason }], ...END.slice(1));
-        expect(counted.at(-1)).toEqual({ type: "finish", stop: { unified: "other", raw: stopReason } });
+        expect(counted.at(-1)).toEqual({ type: "finish", stop: { unified: "abnormal", raw: stopReason } });
         const content =
           before.length === 0 ? [{ text: "" }] : [{ reasoningContent: { reasoningText: { text: "hm" } } }];
         const whole = { output: { message: { content } }, stopReason };

@@ -1,6 +1,5 @@
 import type { Stop, UnifiedStop } from "../../canon/stop.ts";
 
-/** `malformed_model_output` and `malformed_tool_use` have no equivalent elsewhere. They become `other`, with the original term. */
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["end_turn", "stop"],
   ["stop_sequence", "stop"],
@@ -9,11 +8,11 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["tool_use", "tool"],
   ["content_filtered", "filter"],
   ["guardrail_intervened", "filter"],
+  ["malformed_model_output", "abnormal"],
+  ["malformed_tool_use", "abnormal"],
 ]);
-
-/** Stop reasons for malformed output of the model. Without other content, the response is a failure (H16). */
-const FAILURE = /^malformed_/;
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });
 
-export const isFailureWord = (raw: string): boolean => FAILURE.test(raw);
+/** Without other content, a response that ended so is a failure (H16). */
+export const isFailureWord = (raw: string): boolean => decodeStop(raw).unified === "abnormal";

@@ -87,7 +87,8 @@ export function readCall(asks: Asks, request: EndpointRequest): EndpointCall {
   const stream = verb === STREAM_VERB;
   const options: GenaiOptions = {
     bareFinishReason: readsVendorSpelling(request),
-    arrayFraming: stream && query.get("alt") !== "sse",
+    // The contract's streams are always events (contract 6).
+    arrayFraming: stream && request.door === "dropin" && query.get("alt") !== "sse",
   };
   return { model: modelInPath(parameters), stream, options };
 }

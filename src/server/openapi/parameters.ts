@@ -46,7 +46,8 @@ export const PARAMETERS = {
   alt: {
     name: "alt",
     in: "query",
-    description: "`sse` for server-sent events; without it the response is one JSON array.",
+    description:
+      "`sse` for server-sent events. At the compatible base URL the response is one JSON array without it; at the strict one it is always events.",
     schema: { type: "string", enum: ["sse", "json"] },
   },
   "receipt-id": {

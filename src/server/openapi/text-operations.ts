@@ -163,8 +163,11 @@ const streamGenerateContent: ApiOperation = {
   summary: "Generate content, streamed",
   parameters: [...MODEL_IN_PATH, "alt", ...CALL_HEADERS],
   answers: [
-    events(GenerateContentAnswer, "With `alt=sse`: events whose data is one of these chunks, without a final marker."),
-    json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent in chunks."),
+    events(GenerateContentAnswer, "Events whose data is one of these chunks, without a final marker."),
+    json(
+      Type.Array(GenerateContentAnswer),
+      "At the compatible base URL, without `alt=sse`: one JSON array, sent in chunks.",
+    ),
   ],
 };
 

@@ -287,8 +287,9 @@ describe("what a client gets", () => {
     ["stop", "end_turn", "stop"],
     ["length", "MAX_TOKENS", "length"],
     ["filter", "SAFETY", "content_filter"],
-    ["pause", "pause_turn", "stop"],
-    ["other", "OTHER", "stop"],
+    ["pause", "pause_turn", "length"],
+    ["abnormal", "OTHER", "content_filter"],
+    ["other", "eos_2", "stop"],
   ] as const)("contract 2.13: %s is reported in the contract's words", (unified, raw, word) => {
     const reply = { parts: [], stop: { unified, raw } };
     expect(JSON.parse(chatCodec.encodeResponse(reply, encodeContext())).choices[0].finish_reason).toBe(word);

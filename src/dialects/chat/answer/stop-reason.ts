@@ -27,12 +27,14 @@ const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
   length: "length",
   tool: "tool_calls",
   filter: "content_filter",
-  pause: "stop",
+  // A client must not take either for a complete answer. `stop_details` has the original.
+  pause: "length",
+  abnormal: "content_filter",
   other: "stop",
 };
 
 /** What this dialect cannot tell a client about the end of an answer. */
-export const UNTOLD: Parameters<typeof noteFinish>[2] = { without: ["pause", "other"], explained: true };
+export const UNTOLD: Parameters<typeof noteFinish>[2] = { without: ["pause", "abnormal", "other"], explained: true };
 
 /** Reasons that report a failure of the provider. They end no valid answer (H16). */
 const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insufficient_system_resource"]);

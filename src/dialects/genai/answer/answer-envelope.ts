@@ -1,15 +1,17 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { objectAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { TokenLogprob } from "../../../canon/reply.ts";
 import type { Stop } from "../../../canon/stop.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
+import { explainStop } from "../../answer/stop-details.ts";
 import type { EncodeAnswerContext } from "../../codec.ts";
 import type { GenaiOptions } from "../options.ts";
 import type { GroundingWriter } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
-import { encodeStop } from "./stop-reason.ts";
+import { bareFinishReason, encodeStop } from "./stop-reason.ts";
 import { encodeUsage } from "./usage.ts";
 
 /** The fields that every chunk of a response shares: its id, its model, and the time of the request. */
@@ -63,9 +65,12 @@ export function encodeClosing(
   noteFinish({ stop }, note, { without: ["pause"], explained: true });
   const reported: Stop = refused && stop.unified !== "filter" ? { unified: "filter", raw: "" } : stop;
   // The protocol has one text for both.
-  const explanation = [stopCategory, stopDetail].filter((text) => text !== undefined).join(": ");
+  const finishReason = encodeStop(reported, bare);
+  const isOwn = bareFinishReason(finishReason) === bareFinishReason(stop.raw);
+  const detail = isOwn ? stopDetail : explainStop({ stop, ...withoutAbsent({ stopDetail }) });
+  const explanation = [stopCategory, detail].filter((text) => text !== undefined).join(": ");
   return {
-    finishReason: encodeStop(reported, bare),
+    finishReason,
     ...(explanation === "" ? {} : { finishMessage: explanation }),
     ...grounding.metadata(),
     ...encodeLogprobs(logprobs),

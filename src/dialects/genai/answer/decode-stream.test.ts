@@ -143,9 +143,9 @@ describe("endings", () => {
         }
       });
 
-      test("with content is a normal end", () => {
+      test("with content is an end that clients notice", () => {
         for (const said of [{ text: "Let me see." }, { functionCall: { name: "f", args: {} } }]) {
-          const reply = { stop: { unified: "other", raw: finishReason }, stopDetail: end.finishMessage };
+          const reply = { stop: { unified: "abnormal", raw: finishReason }, stopDetail: end.finishMessage };
           expect(fold(eventsOf(parts(said), stop(end)))).toMatchObject(reply);
           expect(decodeResponse({ candidates: [{ content: { parts: [said] }, ...end }] }, context)).toMatchObject(
             reply,

@@ -195,14 +195,15 @@ describe("content", () => {
   });
 
   test.each([
-    [{ unified: "length", raw: "max_tokens" }, "MAX_TOKENS"],
-    [{ unified: "filter", raw: "content_filter" }, "SAFETY"],
-    [{ unified: "filter", raw: "FINISH_REASON_SPII" }, "SPII"],
-    [{ unified: "filter", raw: "OTHER" }, "SAFETY"],
-    [{ unified: "other", raw: "MALFORMED_FUNCTION_CALL" }, "MALFORMED_FUNCTION_CALL"],
-    [{ unified: "other", raw: "eos" }, "OTHER"],
-    [{ unified: "pause", raw: "pause_turn" }, "STOP"],
-  ] as const)("contract 2.7: stop %j", (stop, word) => {
+    [{ unified: "length", raw: "max_tokens" }, "MAX_TOKENS", "why"],
+    [{ unified: "filter", raw: "content_filter" }, "SAFETY", "why"],
+    [{ unified: "filter", raw: "FINISH_REASON_SPII" }, "SPII", "why"],
+    [{ unified: "filter", raw: "OTHER" }, "SAFETY", "why"],
+    [{ unified: "abnormal", raw: "MALFORMED_FUNCTION_CALL" }, "MALFORMED_FUNCTION_CALL", "why"],
+    [{ unified: "abnormal", raw: "malformed_tool_use" }, "OTHER", "The provider stopped with malformed_tool_use: why"],
+    [{ unified: "other", raw: "eos" }, "OTHER", "why"],
+    [{ unified: "pause", raw: "pause_turn" }, "MAX_TOKENS", "The provider stopped with pause_turn: why"],
+  ] as const)("contract 2.7: stop %j", (stop, word, said) => {
     const answer = { ...reply({ type: "text", text: "a" }), stop, stopDetail: "why" };
     for (const bare of [true, false]) {
       const [candidate] = (
@@ -210,7 +211,7 @@ describe("content", () => {
           candidates: JsonObject[];
         }
       ).candidates;
-      expect(candidate).toMatchObject({ finishReason: bare ? word : `FINISH_REASON_${word}`, finishMessage: "why" });
+      expect(candidate).toMatchObject({ finishReason: bare ? word : `FINISH_REASON_${word}`, finishMessage: said });
     }
   });
 

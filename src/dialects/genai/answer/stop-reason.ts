@@ -18,20 +18,16 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["MODEL_ARMOR", "filter"],
   ["ESCALATION", "filter"],
   ["PUP_LIMITED_DISABLED", "filter"],
-]);
-
-/** The dialect's other reasons. None has a meaning that all protocols share. */
-const OTHER_WORDS: ReadonlySet<string> = new Set([
-  "UNSPECIFIED",
-  "OTHER",
-  "LANGUAGE",
-  "MALFORMED_FUNCTION_CALL",
-  "UNEXPECTED_TOOL_CALL",
-  "TOO_MANY_TOOL_CALLS",
-  "MISSING_THOUGHT_SIGNATURE",
-  "MALFORMED_RESPONSE",
-  "NO_IMAGE",
-  "IMAGE_OTHER",
+  ["OTHER", "abnormal"],
+  ["LANGUAGE", "abnormal"],
+  ["MALFORMED_FUNCTION_CALL", "abnormal"],
+  ["UNEXPECTED_TOOL_CALL", "abnormal"],
+  ["TOO_MANY_TOOL_CALLS", "abnormal"],
+  ["MISSING_THOUGHT_SIGNATURE", "abnormal"],
+  ["MALFORMED_RESPONSE", "abnormal"],
+  ["NO_IMAGE", "abnormal"],
+  ["IMAGE_OTHER", "abnormal"],
+  ["UNSPECIFIED", "other"],
 ]);
 
 /**
@@ -52,7 +48,9 @@ const WORD: Readonly<Record<UnifiedStop, string>> = {
   length: "MAX_TOKENS",
   tool: "STOP",
   filter: "SAFETY",
-  pause: "STOP",
+  // A client must not take it for a complete answer. `finishMessage` has the original.
+  pause: "MAX_TOKENS",
+  abnormal: "OTHER",
   other: "OTHER",
 };
 
@@ -72,6 +70,5 @@ export function encodeFinishReason(raw: string, bare: boolean): string {
 /** The upstream's raw reason if it belongs to this dialect and means the same; otherwise the dialect's own. */
 export function encodeStop({ unified, raw }: Stop, bare: boolean): string {
   const word = bareFinishReason(raw);
-  const meaning = UNIFIED.get(word) ?? (OTHER_WORDS.has(word) ? "other" : undefined);
-  return encodeFinishReason(meaning === unified ? word : WORD[unified], bare);
+  return encodeFinishReason(UNIFIED.get(word) === unified ? word : WORD[unified], bare);
 }

@@ -5,6 +5,7 @@ import type { Usage } from "../../../canon/usage.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
 import type { DeltaEvent, DeltaForm } from "../../answer/delta-form.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
+import { needsOriginal } from "../../answer/stop-details.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../../codec.ts";
 import type { StreamPosition } from "./errors.ts";
 import { DONE, EventWriter, isNumbered } from "./event-writer.ts";
@@ -99,9 +100,12 @@ export class InteractionsStreamEncoder implements StreamEncoder {
     const { publicModel: model, receivedAtMs, nowSeconds, request, served, note, keep } = this.#context;
     const closing = this.#steps.finish(event.stop);
     const isFiltered = event.stop.unified === "filter";
-    noteFinish(event, note, { without: ["pause", "other"], explained: isFiltered });
+    noteFinish(event, note, {
+      without: ["pause", "abnormal", "other"],
+      explained: isFiltered || needsOriginal(event.stop),
+    });
     const stop = this.#steps.refused && !isFiltered ? ({ unified: "filter", raw: "" } as const) : event.stop;
-    const { status, ...more } = encodeStop(stop, event.stopDetail);
+    const { status, ...more } = encodeStop({ ...event, stop });
     const ended = {
       ...encodeShell({ id: this.#id ?? "", model, status: String(status) }),
       ...more,

@@ -1,6 +1,9 @@
 import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { GatewayError } from "../../../canon/error.ts";
+import type { CanonReply } from "../../../canon/reply.ts";
 import type { Stop, UnifiedStop } from "../../../canon/stop.ts";
+import { explainStop, needsOriginal } from "../../answer/stop-details.ts";
 
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["completed", "stop"],
@@ -16,12 +19,14 @@ const WORD: Readonly<Record<UnifiedStop, string>> = {
   length: "incomplete",
   tool: "requires_action",
   filter: "incomplete",
-  pause: "completed",
+  pause: "incomplete",
+  abnormal: "incomplete",
   other: "completed",
 };
 
-/** The code of the error that tells a filtered response from one that reached its limit. */
+/** The codes of the errors that tell a filtered or abnormal response from one that reached its limit. */
 const BLOCKED = "content_blocked";
+const STOPPED_EARLY = "stopped_early";
 const BLOCKED_CODE = /safety|block|prohibit|recitation|filter/i;
 
 /** A host may report calls without waiting for their results. */
@@ -39,12 +44,16 @@ const isBlocked = (interaction: JsonObject): boolean =>
 /** A client would try to continue the interaction at a host that did not store it. */
 export const statusOf = (status: string): string => (status === "requires_continuation" ? WORD.length : status);
 
-/** The protocol has no status for a filtered response, so an error explains it. */
-export function encodeStop({ unified, raw }: Stop, detail: string | undefined): JsonObject {
-  const word = UNIFIED.get(raw) === unified ? statusOf(raw) : WORD[unified];
-  if (unified !== "filter") return { status: word };
-  const message = detail ?? "The provider's content filter ended the response.";
-  return { status: word, errors: [{ code: BLOCKED, message }] };
+/** The protocol has no status for a response that was filtered or stopped early, so an error explains it. */
+export function encodeStop({ stop, stopDetail }: Pick<CanonReply, "stop" | "stopDetail">): JsonObject {
+  const { unified, raw } = stop;
+  const status = UNIFIED.get(raw) === unified ? statusOf(raw) : WORD[unified];
+  if (unified === "filter") {
+    const message = stopDetail ?? "The provider's content filter ended the response.";
+    return { status, errors: [{ code: BLOCKED, message }] };
+  }
+  const message = explainStop({ stop, ...withoutAbsent({ stopDetail }) });
+  return needsOriginal(stop) ? { status, errors: [{ code: STOPPED_EARLY, message }] } : { status };
 }
 
 const FAILED: ReadonlySet<string | undefined> = new Set(["failed", "cancelled"]);

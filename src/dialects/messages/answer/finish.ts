@@ -24,7 +24,10 @@ export function decodeFinish(value: JsonObject | undefined): Finish {
 
 /** Notes what a client of this dialect does not learn about the end. */
 export const noteMessagesFinish = (finish: Finish, refused: boolean, note: EncodeAnswerContext["note"]): void =>
-  noteFinish(finish, note, { without: ["other"], explained: refused || finish.stop.unified === "filter" });
+  noteFinish(finish, note, {
+    without: ["abnormal", "other"],
+    explained: refused || finish.stop.unified === "filter" || finish.stop.unified === "abnormal",
+  });
 
 /** `refused`: the model declined to answer, which some upstreams report with an ordinary stop reason. */
 export function encodeFinish(finish: Finish, refused: boolean): JsonObject {
@@ -33,7 +36,7 @@ export function encodeFinish(finish: Finish, refused: boolean): JsonObject {
   return {
     stop_reason: reason,
     stop_sequence: stopSequence ?? null,
-    ...(reason === "refusal" ? stopDetails({ ...finish, stop: REFUSAL }) : {}),
+    ...(reason === "refusal" ? stopDetails(refused ? { ...finish, stop: REFUSAL } : finish) : {}),
   };
 }
 

@@ -16,6 +16,8 @@ const WORD: Readonly<Record<UnifiedStop, string>> = {
   tool: "tool_use",
   filter: "refusal",
   pause: "pause_turn",
+  // A client must not take it for a complete answer. `stop_details` has the original.
+  abnormal: "refusal",
   other: "end_turn",
 };
 

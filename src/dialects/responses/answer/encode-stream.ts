@@ -120,7 +120,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   /** A response always has a usage, if only an estimate (R2). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { estimateInputTokens, nowSeconds, keep, served, note } = this.#context;
-    noteFinish(event, note, { without: ["pause", "other"], explained: true });
+    noteFinish(event, note, { without: ["pause", "abnormal", "other"], explained: true });
     const end = encodeStop(event.stop);
     const items = this.#items.finish(end.status);
     const counted = usageWithEstimates(this.#usage, estimateInputTokens, this.#items.characters);

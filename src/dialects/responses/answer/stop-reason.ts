@@ -7,7 +7,13 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["content_filter", "filter"],
 ]);
 
-const REASON_OF_STOP: Partial<Record<UnifiedStop, string>> = { length: "max_output_tokens", filter: "content_filter" };
+/** A client must not take a paused or unusable response for a complete one. `stop_details` has the original reason. */
+const REASON_OF_STOP: Partial<Record<UnifiedStop, string>> = {
+  length: "max_output_tokens",
+  filter: "content_filter",
+  pause: "max_output_tokens",
+  abnormal: "content_filter",
+};
 
 /** A complete response does not say whether it ends in calls. Its items show it (R19). */
 export function decodeStop(response: unknown, hasCalls: boolean): Stop {
