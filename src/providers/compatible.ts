@@ -329,6 +329,8 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "thinking",
+      // https://platform.minimax.io/docs/guides/text-m2-function-call: a history keeps its reasoning.
+      reasoningDetails: "instead",
       reasoningTags: THINK_TAGS,
       alwaysTagged: true,
       media: ["image", "video"],

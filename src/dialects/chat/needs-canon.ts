@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import type { NativeHost } from "../dialect.ts";
 import type { ChatQuirks } from "./quirks.ts";
-import { readFromClient } from "./reasoning-details.ts";
+import { readOwnFormat } from "./reasoning-details.ts";
 
 /**
  * Whether the provider puts reasoning into the text, or the history contains a value of another family that this gateway wrapped for the
@@ -12,6 +12,6 @@ export const needsCanon = (body: JsonObject, host: NativeHost<ChatQuirks>): bool
   arrayAt(body, "messages").some((message) =>
     arrayAt(message, "reasoning_details").some((detail) => {
       const format = stringAt(detail, "format");
-      return format !== undefined && host.isForeignOrigin(readFromClient(format, undefined).origin);
+      return format !== undefined && host.isForeignOrigin(readOwnFormat(format).origin);
     }),
   );

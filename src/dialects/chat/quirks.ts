@@ -29,8 +29,11 @@ export interface ChatQuirks extends MediaQuirks {
   reasoningPlaceholder: string;
   /** The provider's name for returned reasoning. */
   reasoningHistoryField: "reasoning_content" | "reasoning";
-  /** The provider accepts `reasoning_details` with their signatures: for all reasoning, or only for its own. */
-  reasoningDetails: boolean | "own";
+  /**
+   * The provider accepts `reasoning_details` with their signatures: for all reasoning, or only for its own. `instead`: it has no signatures,
+   * and accepts reasoning in no other field.
+   */
+  reasoningDetails: boolean | "own" | "instead";
   /** Request the usage chunk in streams, which the ledger needs. Not necessary for providers that always send it. */
   askStreamUsage: boolean;
   /** Settings that the provider rejects or does not support. */

@@ -19,10 +19,23 @@ export const spellForClient: OriginSpeller = ({ origin, format }) => ({
   format: format === undefined ? origin : `${origin}:${format}`,
 });
 
+/** Names of aggregating hosts for the creators of values, which histories that began there contain. */
+const CREATORS: ReadonlyMap<string, string> = new Map([
+  ["anthropic-claude-v1", "messages"],
+  ["openai-responses-v1", "responses"],
+  ["google-gemini-v1", "genai"],
+]);
+
 export const readFromClient: OriginReader = (format) => {
-  const [origin = "", ...rest] = (format ?? "").split(":");
-  return rest.length === 0 ? { origin } : { origin, format: rest.join(":") };
+  const creator = CREATORS.get(format ?? "");
+  return creator === undefined ? readOwnFormat(format ?? "") : { origin: creator };
 };
+
+/** The gateway's own name for an origin. */
+export function readOwnFormat(word: string): { origin: string; format?: string } {
+  const [origin = "", ...rest] = word.split(":");
+  return rest.length === 0 ? { origin } : { origin, format: rest.join(":") };
+}
 
 /** Providers' ids of details have no field in the canon. They follow this mark in the format. */
 const ID_MARK = "#";

@@ -48,9 +48,9 @@ function addPaths(
   notes: readonly FieldNote[],
   action: FieldNote["action"],
 ): void {
-  const paths = notes.filter((note) => note.action === action).map((note) => note.path);
-  if (paths.length === 0) return;
-  headers[name] = paths
+  const paths = new Set(notes.filter((note) => note.action === action).map((note) => note.path));
+  if (paths.size === 0) return;
+  headers[name] = [...paths]
     .join(",")
     .replace(/[^\x20-\x7e]/g, "?")
     .slice(0, MAX_PATHS_HEADER);

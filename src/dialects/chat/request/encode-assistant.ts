@@ -67,20 +67,25 @@ function mergeNative(own: JsonObject, raw: JsonObject, texts: JsonObject[]): Jso
 function encodeHistoryReasoning(part: ReasoningPart, details: JsonObject[], scope: RequestScope): string | undefined {
   const { quirks } = scope.context;
   const readable = part.signature === undefined || mayReturn(part.signature, scope);
-  if (quirks.reasoningDetails === true || (quirks.reasoningDetails === "own" && isOwn(part, scope))) {
+  if (takesDetails(part, scope)) {
     const { signature: _foreign, ...bare } = part;
     const sent: ReasoningPart = readable ? part : bare;
     if (sent.text !== "" || sent.signature !== undefined) {
       details.push(...encodeDetails(sent, details.length, spellForHost));
     }
     if (!readable) noteSignature(part, scope);
-    return part.text === "" ? undefined : part.text;
+    return part.text === "" || quirks.reasoningDetails === "instead" ? undefined : part.text;
   }
   if (part.signature !== undefined) noteSignature(part, scope);
   if (part.text === "") return undefined;
   if (quirks.reasoningHistory !== "drop") return part.text;
   scope.notes.dropped(part.path ?? "reasoning", "this provider does not accept reasoning in the history");
   return undefined;
+}
+
+function takesDetails(part: ReasoningPart, scope: RequestScope): boolean {
+  const { reasoningDetails } = scope.context.quirks;
+  return reasoningDetails === "own" ? isOwn(part, scope) : reasoningDetails !== false;
 }
 
 const isOwn = ({ signature }: ReasoningPart, scope: RequestScope): boolean =>
