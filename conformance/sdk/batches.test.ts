@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
@@ -229,5 +232,17 @@ describe("choices 12: batches in Google's form", () => {
     const results = (await output.text()).trim().split("\n");
     expect(results.map((line) => (JSON.parse(line) as { key: string }).key)).toEqual(["one", "two"]);
     expect(results[1]).toContain("words of two");
+
+    // Finding V1: with the vendor's own SDK too, and at both of its paths.
+    const folder = await mkdtemp(join(tmpdir(), "trivium-batch-"));
+    const downloadPath = join(folder, "results.jsonl");
+    await genai.files.download({ file: job.dest?.fileName ?? "", downloadPath });
+    expect((await readFile(downloadPath, "utf8")).trim().split("\n")).toEqual(results);
+    await rm(folder, { recursive: true });
+    const path = `/download/v1beta/${job.dest?.fileName}:download?alt=media`;
+    const response = await fetch(gateway.url + path, { headers: { "x-goog-api-key": TEST_KEY } });
+    expect((await response.text()).trim().split("\n")).toEqual(results);
+    const stranger = await fetch(gateway.url + path, { headers: { "x-goog-api-key": "sk-trv-wrong" } });
+    expect(stranger.status).toBe(401);
   });
 });

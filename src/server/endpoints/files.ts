@@ -1,5 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { FileClaim } from "../../files/files.ts";
+import { parseObjectId } from "../../objects/object-id.ts";
 import { countedCaller } from "../counted-caller.ts";
 import { credentialOf } from "../credential.ts";
 import { file } from "../openapi/operation.ts";
@@ -7,6 +8,7 @@ import type { RoutedRequest, ServerContext } from "../routed-request.ts";
 import { sendFile } from "../send-file.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { ownPath } from "./paths.ts";
+import { readFile } from "./uploaded-files.ts";
 
 const served = "The file.";
 
@@ -45,15 +47,20 @@ export const headFile: ClientEndpoint = {
  * Google's SDKs download a video by the last part of its URL. They know only https URLs; of another they send the whole, which then
  * follows `files/`.
  */
-const DOWNLOAD = /^\/(?:v1|v1alpha|v1beta)\/files\/(?:https?:\/\/.*\/files\/(?<linked>[\w-]+)|(?<id>[\w-]+):download)$/;
+const DOWNLOAD =
+  /^(?:\/download)?\/(?:v1|v1alpha|v1beta)\/files\/(?:https?:\/\/.*\/files\/(?<linked>[\w-]+)|(?<id>[\w-]+):download)$/;
 
 export const downloadFile: ClientEndpoint = {
   ...getFile,
   paths: [{ door: "dropin", path: DOWNLOAD, documented: [{ path: "/v1beta/files/{id}:download", suffix: "" }] }],
   id: "downloadFile",
-  summary: "Download a generated video",
+  summary: "Download a generated video, or the results of a batch",
   dialect: "genai",
   parameters: ["file-id", "range"],
+  handle: (routed, context) => {
+    const isUploaded = parseObjectId(`files/${routed.parameters["id"] ?? ""}`)?.kind === "file";
+    return isUploaded ? readFile.handle(routed, context) : serveFile(routed, context);
+  },
 };
 
 /** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed URL or of a key of the file's project. */
