@@ -6,7 +6,7 @@ import { openStorage } from "../storage/open.ts";
 import { selectAlerts, selectLastTry } from "../storage/tables/alerts.ts";
 import { Alerts } from "./alerts.ts";
 import { SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
-import { type Observation, observeProvider } from "./observation.ts";
+import { observeProvider } from "./observation.ts";
 
 const PROCESSES = 4;
 const ROUNDS = 5;
@@ -25,7 +25,7 @@ async function race(databases: TestDatabases, run: (processes: Alerts[], sent: s
         storage,
         instance: `instance_${at}`,
         settings: SETTINGS,
-        observe: () => [observeProvider("acme", ["open"]) as Observation],
+        observe: () => observeProvider({ provider: "acme", isDown: true, models: [{ model: "m", state: "open" }] }),
         countCalls: async () => [],
         providers: () => [],
         post: async ({ body }) => {

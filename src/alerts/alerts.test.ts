@@ -8,7 +8,7 @@ import { insertBatch } from "../storage/tables/batches.ts";
 import { insertObject } from "../storage/tables/objects.ts";
 import { dollars, quotedName } from "./alert.ts";
 import { AlertsWorld, HOOK, SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
-import { type Observation, observeGateway, observeProvider } from "./observation.ts";
+import { observeGateway, observeProvider } from "./observation.ts";
 import { pausesFor } from "./pauses.ts";
 
 const HOUR_MS = 3_600_000;
@@ -350,40 +350,42 @@ describe("a process", () => {
   });
 });
 
-describe("a provider", () => {
-  type State = "closed" | "open" | "half_open";
-  const seen = (states: readonly State[]) => () => [observeProvider("acme", states) as Observation];
+const seen = (isDown: boolean) => () =>
+  observeProvider({ provider: "acme", isDown, models: [{ model: "m", state: isDown ? "open" : "closed" }] });
 
-  test("is down when all of its models that were called fail, and up when one answers", () => {
-    const stateOf = (...states: State[]) => observeProvider("acme", states)?.state;
-    expect([stateOf(), stateOf("open"), stateOf("open", "half_open"), stateOf("open", "closed")]).toEqual([
-      undefined,
-      "down",
-      "down",
-      "up",
+describe("a provider", () => {
+  test("without a call is not observed; while it is up, so is each of its models that was called lately", () => {
+    const states = (isDown: boolean | undefined, ...models: ("open" | "half_open" | "closed")[]) =>
+      observeProvider({
+        provider: "acme",
+        isDown,
+        models: models.map((state, at) => ({ model: `m${at}`, state })),
+      }).map(({ subject, state }) => `${subject} ${state}`);
+    expect(states(undefined)).toEqual([]);
+    expect(states(true, "open", "closed")).toEqual(["provider acme down"]);
+    expect(states(false, "open", "closed", "half_open")).toEqual([
+      "provider acme up",
+      'model ["acme","m0"] down',
+      'model ["acme","m1"] up',
     ]);
-    // A breaker is open for a few seconds, and half open until a call has succeeded.
-    expect(stateOf("half_open")).toBe("down");
   });
 
   test("is reported once for each incident by all processes together, after two looks, and once when it recovers", async () => {
-    let states: State[] = ["open"];
-    const processes = [1, 2, 3].map(() => world.process(SETTINGS, () => seen(states)()));
+    let isDown = true;
+    const processes = [1, 2, 3].map(() => world.process(SETTINGS, () => seen(isDown)()));
     const stops = processes.map((alerts) => alerts.start());
     await world.clock.pass(29_000);
     expect(world.types).toEqual([]);
     await world.clock.pass(300_000);
     expect(world.types).toEqual(["provider.down"]);
-    states = ["half_open"];
-    await world.clock.pass(60_000);
-    states = ["closed"];
+    isDown = false;
     await world.clock.pass(60_000);
     for (const stop of stops) stop();
     expect(world.types).toEqual(["provider.down", "provider.up"]);
   });
 
   test("0060: that is removed from the configuration while it is down is reported once more, with the reason", async () => {
-    const observe = () => (world.providers.includes("acme") ? seen(["open"])() : []);
+    const observe = () => (world.providers.includes("acme") ? seen(true)() : []);
     const stops = [1, 2].map(() => world.process(SETTINGS, observe).start());
     await world.clock.pass(300_000);
     world.providers = [];
@@ -398,7 +400,7 @@ describe("a provider", () => {
 
   test("that flaps is reported once in ten minutes", async () => {
     let at = 0;
-    const alerts = world.process(SETTINGS, () => seen([Math.floor(at++ / 3) % 2 === 0 ? "open" : "closed"])());
+    const alerts = world.process(SETTINGS, () => seen(Math.floor(at++ / 3) % 2 === 0)());
     const stop = alerts.start();
     await world.clock.pass(HOUR_MS);
     stop();
@@ -407,12 +409,12 @@ describe("a provider", () => {
   });
 
   test("whose owner has died is reported as up by another process, once the owner is stale", async () => {
-    let states: State[] = ["open"];
-    const stopFirst = world.process(SETTINGS, () => seen(states)()).start();
+    let isDown = true;
+    const stopFirst = world.process(SETTINGS, () => seen(isDown)()).start();
     await world.clock.pass(61_000);
     stopFirst();
-    states = ["closed"];
-    const stop = world.process(SETTINGS, () => seen(states)()).start();
+    isDown = false;
+    const stop = world.process(SETTINGS, () => seen(isDown)()).start();
     await world.clock.pass(200_000);
     expect(world.types).toEqual(["provider.down"]);
     await world.clock.pass(200_000);
@@ -422,7 +424,7 @@ describe("a provider", () => {
 });
 
 describe("an incident whose process has died", () => {
-  const down = () => [observeProvider("acme", ["open"]) as Observation];
+  const down = () => seen(true)();
 
   test("is taken over by the next process that sees it, and not reported again however long it lasts", async () => {
     const stopFirst = world.process(SETTINGS, down).start();
@@ -480,7 +482,7 @@ describe("a gateway that is degraded", () => {
 
   test("is not reported where the configuration disables it", async () => {
     const settings = { ...SETTINGS, gatewayDegraded: false, providerDown: false };
-    const observe = () => [observeGateway("here", ["away"]), observeProvider("acme", ["open"]) as Observation];
+    const observe = () => [observeGateway("here", ["away"]), ...seen(true)()];
     const stop = world.process(settings, observe).start();
     await world.clock.pass(HOUR_MS);
     stop();

@@ -39,7 +39,7 @@ test("alerts about breakers and the condition of the gateway are sent only when 
   for (const target of ofOne) gateway.health.failed(target, {}, new GatewayError("upstream_credentials", "no"));
   await clock.pass(3 * LOOK_MS);
   expect(types).toEqual(["provider.down"]);
-  gateway.health.answered(first, 100, "stream");
+  for (let call = 0; call <= ofOne.length; call++) gateway.health.answered(first, 100, "stream");
   await clock.pass(2 * LOOK_MS);
   expect(types).toEqual(["provider.down", "provider.up"]);
 
@@ -48,6 +48,63 @@ test("alerts about breakers and the condition of the gateway are sent only when 
   condition = { status: "ready", reasons: [] };
   await clock.pass(2 * LOOK_MS);
   expect(types.slice(2)).toEqual(["gateway.degraded", "gateway.recovered"]);
+  stop();
+  await alerts.stop();
+  await storage.close();
+});
+
+test("K1: a provider is down by the share of attempts that fail there, and a model while the provider is up", async () => {
+  const harness = await Harness.start();
+  const { gateway, storage, clock, machine, config } = harness;
+  const told: string[] = [];
+  const alerts = makeAlerts(
+    { ...config, alerts: SETTINGS },
+    {
+      gateway,
+      storage,
+      sources: { clock, random: machine.random },
+      condition: () => ({ status: "ready", reasons: [] }),
+      post: async ({ headers, body }) => {
+        const { data } = JSON.parse(body) as { data: { models?: string[] } };
+        told.push(`${headers["x-trivium-event"]} ${(data.models ?? []).join()}`);
+        return TAKEN;
+      },
+    },
+  );
+  const stop = alerts.start();
+  const targets = [...gateway.snapshot.targets.all()];
+  const name = targets[0]?.provider.name;
+  const [failing, answering] = targets.filter(
+    ({ provider, offer }, at) =>
+      provider.name === name && targets.findIndex((one) => one.offer.upstreamModel === offer.upstreamModel) === at,
+  );
+  if (failing === undefined || answering === undefined) throw new Error("too few targets");
+  const { upstreamModel: model } = failing.offer;
+  const fail = (times: number) => {
+    for (let call = 0; call < times; call++) {
+      const attempt = {};
+      gateway.health.begin(failing, attempt);
+      gateway.health.failed(failing, attempt, new GatewayError("upstream_failed", "no"));
+    }
+  };
+  const answer = (times: number) => {
+    for (let call = 0; call < times; call++) gateway.health.answered(answering, 100, "whole");
+  };
+  // One call to another model long ago does not hide that everything fails.
+  answer(1);
+  fail(20);
+  await clock.pass(3 * LOOK_MS);
+  expect(told).toEqual([`provider.down ${model}`]);
+  answer(60);
+  // Each probe that fails doubles the pause.
+  for (let probe = 0; probe < 30; probe++) {
+    fail(1);
+    await clock.pass(LOOK_MS / 3);
+  }
+  expect(told).toEqual([`provider.down ${model}`, "provider.up ", `model.down ${model}`]);
+  gateway.health.answered(failing, 100, "whole");
+  await clock.pass(3 * LOOK_MS);
+  expect(told.slice(3)).toEqual([`model.up ${model}`]);
   stop();
   await alerts.stop();
   await storage.close();

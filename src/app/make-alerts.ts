@@ -5,7 +5,8 @@ import type { PostAlert } from "../alerts/post.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
 import type { Gateway } from "../relay/gateway.ts";
-import { healthReport } from "../routing/health/health-report.ts";
+import { providerStates } from "../routing/health/provider-states.ts";
+import type { BreakerState } from "../routing/health/target-health.ts";
 import type { GatewayCondition } from "../server/condition.ts";
 import { type OutcomeCount, selectOutcomeCounts } from "../storage/receipts/outcome-counts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -40,10 +41,19 @@ export function makeAlerts({ alerts, exports }: Config, parts: AlertsParts): Ale
 }
 
 const observeProviders = ({ snapshot, health, clock }: Gateway): Observation[] =>
-  healthReport(snapshot, health, clock.nowMs()).flatMap(({ provider, credentials }) => {
-    const states = credentials.flatMap(({ models }) => models.map(({ state }) => state));
-    return observeProvider(provider, states) ?? [];
-  });
+  providerStates(snapshot, health, { nowMs: clock.nowMs(), wallMs: clock.wallMs() }).flatMap(
+    ({ provider, state, credentials }) => {
+      const models = new Map<string, BreakerState>();
+      // A model is up while one of the credentials reaches it.
+      for (const { model, state = "closed" } of credentials.flatMap((one) => one.models))
+        if (models.get(model) !== "closed" && models.get(model) !== "half_open") models.set(model, state);
+      return observeProvider({
+        provider,
+        isDown: state === undefined ? undefined : state !== "closed",
+        models: [...models].map(([model, state]) => ({ model, state })),
+      });
+    },
+  );
 
 /** The same outcomes that metrics call `failed`. */
 function countsOf(outcomes: readonly OutcomeCount[]): CallCounts[] {

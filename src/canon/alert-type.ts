@@ -6,6 +6,8 @@ export const ALERT_TYPES = [
   "export.failed",
   "provider.down",
   "provider.up",
+  "model.down",
+  "model.up",
   "gateway.degraded",
   "gateway.recovered",
   "errors.high",

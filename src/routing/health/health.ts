@@ -104,6 +104,7 @@ export class Health implements HealthView {
     const record = this.#of(target);
     const nowMs = this.#sources.clock.nowMs();
     record.answeredAtMs = nowMs;
+    record.failures.add(0, 1, nowMs);
     if (record.model.answer(nowMs - ms, nowMs)) this.#closed(target, false);
     if (record.credential.answer(nowMs - ms, nowMs)) this.#closed(target, true);
     if (timed === "stream") {
@@ -130,6 +131,7 @@ export class Health implements HealthView {
       record.model.trip(attempt, nowMs);
       record.wasRejected = true;
     }
+    if (effect === "failed" || effect === "rejected") record.failures.add(1, 1, nowMs);
     if (effect === "failed" || effect === "limited") quiet(record, nowMs, askedMs(error), MAX_QUIET_MS);
     this.#forget(record, attempt);
   }

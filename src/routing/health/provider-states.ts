@@ -23,6 +23,9 @@ interface State {
   untilMs: number | undefined;
   lastError: LastError | undefined;
   lastSuccessMs: number | undefined;
+  /** Recent attempts, of which older ones count less. */
+  attempts: number;
+  failures: number;
 }
 
 export interface ModelState extends State {
@@ -66,8 +69,8 @@ interface Now {
 }
 
 /**
- * What this process has seen of every provider: whether it is in use, since when, and what happened last. A credential is out of
- * use if all of its called models are, a provider if all of its called credentials are.
+ * What this process has seen of every provider: whether it is in use, since when, and what happened last. A credential or a provider
+ * is down if all that was called of it is, or if some is and at least half of its recent attempts have failed.
  */
 export function providerStates({ providers, targets }: Configured, health: Health, now: Now): ProviderState[] {
   const models = new Map<Provider, ModelState[]>();
@@ -103,12 +106,15 @@ function modelState(model: string, record: TargetRecord, now: Now): ModelState {
   // A credential that is out of use takes its models with it.
   const own = record.model.stateAt(now.nowMs) === "closed" ? record.credential : record.model;
   const breaker = own.stateAt(now.nowMs) === "closed" ? record.model : own;
+  const { above: failures, below: attempts } = record.failures.sumsAt(now.nowMs);
   const { failed, answeredAtMs, limits, remaining, resets, limitsAtMs } = record;
   return {
     model,
     ...breakerState(breaker, breaker.stateAt(now.nowMs), now),
     lastError: failed && { kind: failed.kind, status: failed.status, text: failed.text, atMs: wallOf(failed.atMs) },
     lastSuccessMs: answeredAtMs === 0 ? undefined : wallOf(answeredAtMs),
+    attempts,
+    failures,
     limits: limits.flatMap((limit, at): LimitLeft[] => {
       const left = remaining[at];
       if (left === undefined || !/^\d{1,15}$/.test(left)) return [];
@@ -120,22 +126,28 @@ function modelState(model: string, record: TargetRecord, now: Now): ModelState {
   };
 }
 
-/** Of several: in use if one of those that were called is. */
+const sumOf = (parts: readonly State[], of: "attempts" | "failures"): number =>
+  parts.reduce((sum, part) => sum + part[of], 0);
+
+/** Of several. One that is not called does not keep the others up. */
 function together(parts: readonly State[]): State {
   const called = parts.filter(({ state }) => state !== undefined);
   const down = called.filter(({ state }) => state !== "closed");
   const errors = called.flatMap(({ lastError }) => lastError ?? []);
   const successes = called.flatMap(({ lastSuccessMs }) => lastSuccessMs ?? []);
-  const isDown = called.length > 0 && down.length === called.length;
+  const [attempts, failures] = [sumOf(called, "attempts"), sumOf(called, "failures")];
+  const isDown = down.length > 0 && (down.length === called.length || failures * 2 >= attempts);
   const isOpen = down.every(({ state }) => state === "open");
   const sinces = (isDown ? down : called).flatMap(({ sinceMs }) => sinceMs ?? []);
   const untils = down.flatMap(({ untilMs }) => untilMs ?? []);
   return {
     state: called.length === 0 ? undefined : isDown ? (isOpen ? "open" : "half_open") : "closed",
-    // All of them are down since the last of them is.
+    // It is down since the last of them is.
     sinceMs: sinces.length === 0 ? undefined : Math.max(...sinces),
     untilMs: isDown && untils.length > 0 ? Math.min(...untils) : undefined,
     lastError: errors.toSorted((one, other) => other.atMs - one.atMs)[0],
     lastSuccessMs: successes.length === 0 ? undefined : Math.max(...successes),
+    attempts,
+    failures,
   };
 }

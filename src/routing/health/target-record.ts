@@ -9,6 +9,8 @@ export class TargetRecord implements TargetHealth {
   /** The breaker of the model, and that of its credential, which all of its models share. */
   readonly model: Breaker;
   readonly credential: Breaker;
+  /** Attempts that failed through the host's fault, of all that were answered or failed. */
+  readonly failures = new DecayedRatio();
   readonly streams = new DecayedRatio();
   readonly wholes = new DecayedRatio();
   readonly speed = new DecayedRatio();
