@@ -97,8 +97,9 @@ const SIMULATOR_DOOR = "src/app/load-simulator.ts";
 
 /** Vendors' names stay where design says they live; a comment may mention one to say why code is odd. */
 const VENDORS = /openai|anthropic|gemini|bedrock|azure|deepseek|vertex/i;
-/** Words that the protocols themselves have on the wire: a dialect's endpoints and headers. */
-const WIRE_WORDS = /anthropic[-_](?:version|beta|ratelimit)|(?:\/api\/|msg\|)anthropic\b|vertex-ai/g;
+/** Words that the protocols themselves have on the wire: a dialect's endpoints, headers and formats. */
+const WIRE_WORDS =
+  /anthropic[-_](?:version|beta|ratelimit)|(?:anthropic-claude|openai-responses|google-gemini)-v1|(?:\/api\/|msg\|)anthropic\b|vertex-ai/g;
 const NAMELESS = [
   "base",
   "canon",

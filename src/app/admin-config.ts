@@ -57,10 +57,7 @@ export class ConfigHistory implements AdminConfig {
 
   show(): ShownConfig {
     const config = this.#current;
-    // Through JSON: secrets are types that print as `[secret]`, and URLs hide their passwords.
-    const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
-    const values = Object.fromEntries(Object.entries(plain).filter(([name]) => !ABOUT.includes(name)));
-    const shown = inFileNames(values) as Record<string, unknown>;
+    const shown = valuesOf(config);
     const origin = (name: string) =>
       config.fields.includes(name) ? "file" : name === "providers" ? "environment" : "default";
     return {
@@ -101,6 +98,13 @@ export class ConfigHistory implements AdminConfig {
   overlays(): ReadonlyMap<string, Config["models"][number]> {
     return new Map(this.#current.models.map((model) => [model.id, model]));
   }
+}
+
+/** What a configuration says, under the file's names. Secrets are types that print as `[secret]`, and URLs hide their passwords. */
+export function valuesOf(config: Config, replacer?: (this: unknown, name: string, value: unknown) => unknown) {
+  const plain = JSON.parse(JSON.stringify(config, replacer)) as Record<string, unknown>;
+  const values = Object.fromEntries(Object.entries(plain).filter(([name]) => !ABOUT.includes(name)));
+  return inFileNames(values) as Record<string, unknown>;
 }
 
 /** The same values under the file's names: `maxOutputTokens` → `max_output_tokens`. */

@@ -4,6 +4,7 @@ import { restartFields } from "../config/restart-fields.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Log } from "../observe/log.ts";
 import type { Assembled } from "./assemble.ts";
+import { ConfigRecord } from "./config-acts.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { FreshSecrets } from "./secrets/fresh-secrets.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
@@ -14,12 +15,18 @@ const SECRETS_MS = 60_000;
 /** Applies each new configuration to the running gateway. An invalid one changes nothing (H25). */
 export function watchReloads(
   source: ConfigSource,
-  { config: started, gateway, alerts, oidc, history, snapshotOf, state }: Assembled,
+  { config: started, gateway, storage, alerts, oidc, history, snapshotOf, state }: Assembled,
   setPublicUrl: (url: string) => void,
 ): ConfigWatch {
   const { clock, log, timings } = gateway;
   const fresh = new FreshSecrets(source, log);
   let isAsked = false;
+  const changes = new ConfigRecord(storage, gateway);
+  const record = (config: Config) =>
+    void changes
+      .record(config, !isAsked)
+      .catch((err: unknown) => log.warn({ err }, "recording a change of the configuration failed"));
+  record(started);
   const watch = watchConfig(
     () => readConfig({ ...source, ...fresh.known, catalogue: state.catalogue }),
     (changed) => {
@@ -32,6 +39,7 @@ export function watchReloads(
       oidc.reconfigure(changed.admin.oidc);
       history.reloaded(changed);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+      record(changed);
       // Before anyone is shown it, unless another process asked for it.
       if (!isAsked) gateway.changes.spreadConfiguration();
       logWarnings(changed, log);

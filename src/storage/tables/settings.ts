@@ -21,3 +21,17 @@ export async function claimSetting(queries: Queries, name: string, value: string
   await queries.query("INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [name, value]);
   return (await readSetting(queries, name)) ?? value;
 }
+
+/** Replaces a value that nobody else has replaced. Returns whether it was still there. */
+export async function replaceSetting(
+  queries: Queries,
+  name: string,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  const rows = await queries.query("UPDATE settings SET value = ? WHERE name = ? AND value = ? RETURNING name", [
+    to,
+    name,
+    from,
+  ]);
+  return rows.length > 0;
+}
