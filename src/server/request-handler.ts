@@ -9,7 +9,7 @@ import { identityHeaders, isIdentified } from "../relay/answer/identity-headers.
 import { RelayError } from "../relay/answer/relay-error.ts";
 import { ClientDisconnectedError } from "../relay/call.ts";
 import { shuttingDown } from "../relay/gateway.ts";
-import { UnreadBodyError } from "../relay/request/read-body.ts";
+import { discardBody, UnreadBodyError } from "../relay/request/read-body.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
 import { countRefusal } from "./count-refusal.ts";
@@ -70,6 +70,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   });
 
   const isOperators = sectionOf(options.routes) === "admin";
+  const isDiscarded = (request: Request, { trusted }: ServedConnection): Promise<boolean> =>
+    discardBody(request, trusted ? MAX_DISCARDED_BYTES : MAX_STRANGE_BYTES, context.gateway);
   const sent = (response: Response): Response => {
     if (context.draining()) response.headers.set("connection", "close");
     if (isOperators) protect(response.headers);
@@ -164,12 +166,19 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
         );
       }
       // The rest of a body that will not be read must not keep the connection open.
-      if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
+      if (
+        request.body &&
+        (request.bodyUsed ? thrown instanceof UnreadBodyError : !(await isDiscarded(request, connection)))
+      )
         response.headers.set("connection", "close");
       return sent(cors.mark(identify(response, dialect, requestId), request));
     }
   };
 }
+
+/** The most of a refused body that is read to its end, of a client with a valid key and of any other. */
+const MAX_DISCARDED_BYTES = 1024 * 1024 * 1024;
+const MAX_STRANGE_BYTES = 8 * 1024 * 1024;
 
 /** Closed unless the listener admits operators, and the route names their roles (S04, S08). */
 function admit(

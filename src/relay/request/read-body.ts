@@ -339,6 +339,22 @@ export function readArriving<Result>(
   return inTime((heard) => use(arriving(request, maxBytes, heard)), gateway);
 }
 
+/**
+ * Reads a body that nothing is made of, within the same limits of time, and at most `maxBytes` of it. Many clients read no response
+ * before they have sent their body: if the connection closes meanwhile, they report that and not the error. Returns whether it has ended.
+ */
+export async function discardBody(request: Request, maxBytes: number, gateway: BodyReader): Promise<boolean> {
+  const toEnd = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const _part of body);
+  };
+  try {
+    await readArriving(request, maxBytes, toEnd, gateway);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function* arriving(request: Request, maxBytes: number, heard: Heard): AsyncGenerator<Uint8Array, void, void> {
   let size = 0;
   for await (const part of request.body ?? []) {
