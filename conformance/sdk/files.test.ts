@@ -114,7 +114,11 @@ describe("choices 12: files", () => {
       "expires_after.seconds",
       expect.stringContaining("from 3600"),
     ]);
-    expect((await send("{}", "application/json"))[0]).toBe(400);
+    expect(await send("{}", "application/json")).toEqual([
+      400,
+      "Content-Type",
+      "The Content-Type must be multipart/form-data, with the file in the field file; it is application/json.",
+    ]);
     expect((await openai.files.list()).data).toEqual([]);
   });
 });

@@ -70,6 +70,11 @@ export async function receiveUpload<Kept>(
   gateway: Gateway,
 ): Promise<ReceivedUpload<Kept>> {
   const type = request.headers.get("content-type") ?? "";
+  if (!isForm(request)) {
+    const found = type === "" ? "none was sent" : `it is ${type.slice(0, 80)}`;
+    const message = `The Content-Type must be multipart/form-data, with the file in the field ${field}; ${found}.`;
+    throw new GatewayError("invalid_request", message, { path: "Content-Type" });
+  }
   let file: Omit<ReceivedUpload<Kept>, "fields"> | undefined;
   const fields = new Map<string, string>();
   const read = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
