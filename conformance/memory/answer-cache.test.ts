@@ -105,7 +105,7 @@ describe("decision 0128: equal requests get the stored response", () => {
   test("Google's streams as one JSON array come back too", async () => {
     const harness = await start();
     playStream(harness, "genai");
-    const path = "/api/genai/v1/publishers/test/models/genai:streamGenerateContent";
+    const path = "/v1beta/models/test/genai:streamGenerateContent";
     const body = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
     const made = await harness.post(path, body);
     await harness.clock.until(harness.clock.sleep(1_000));
