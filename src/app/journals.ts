@@ -1,9 +1,9 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cancel } from "../base/clock.ts";
+import { unlessMissing } from "../base/error-code.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
-import { unlessMissing } from "../files/error-code.ts";
 import { ABANDONED_MS, FileJournal } from "../ledger/journal.ts";
 import { LeftJournals } from "../ledger/left-journals.ts";
 import { recoverJournals } from "../ledger/recover-journals.ts";
