@@ -11,6 +11,7 @@ import {
   appendItems,
   type ConversationItemHead,
   deleteItem,
+  hasItems,
   type ItemPage,
   insertConversation,
   measureItems,
@@ -271,11 +272,20 @@ export class StoredConversations {
     return { place, items };
   }
 
-  /** Prepares the items of a turn, to be written together with its response. The writer does nothing if the conversation is gone. */
+  /**
+   * Prepares the items of a turn, to be written together with its response. The writer may be called until it succeeds, and does
+   * nothing if the conversation is gone.
+   */
   async prepareTurn(project: string, { id }: ConversationPlace, items: readonly NewItem[]): Promise<WriteTurn> {
     const sealed = await this.#sealAll({ id, project }, items);
     const added = { items: sealed, size: sumOf(sealed), expiresAtMs: this.#expiry() };
-    return async (queries) => void (await appendItems(queries, id, added));
+    let isRepeated = false;
+    return async (queries) => {
+      // The outcome of an attempt that timed out is unknown.
+      if (isRepeated && (await hasItems(queries, id, sealed))) return;
+      isRepeated = true;
+      await appendItems(queries, id, added);
+    };
   }
 
   /** Writes a turn whose response is not stored. */
