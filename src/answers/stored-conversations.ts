@@ -4,7 +4,8 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import { newObjectRandom, objectId, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
-import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
+import { shareUsed } from "../objects/share.ts";
+import type { ObjectOwner, UploadLimits } from "../objects/uploaded-files.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import {
   addItemsWithin,

@@ -67,7 +67,7 @@ export const addUploadPart: ClientEndpoint = {
       {
         field: "data",
         maxBytes: gateway.uploads.limits.maxFileBytes,
-        keep: (content) => gateway.partialUploads.add(upload, content),
+        keep: (content, atLeast) => gateway.partialUploads.add(upload, content, { atLeast }),
         discard: () => Promise.resolve(),
       },
       gateway,
@@ -184,14 +184,14 @@ async function continueResumable(id: string, routed: RoutedRequest, { gateway }:
       throw new GatewayError("invalid_request", message, { path: "X-Goog-Upload-Offset" });
     }
     routed.connection.hold();
-    const add = async (body: AsyncIterable<Uint8Array>) => {
+    const add = async (body: AsyncIterable<Uint8Array>, atLeast: number) => {
       const counted = async function* () {
         for await (const chunk of body) {
           received += chunk.length;
           yield chunk;
         }
       };
-      await gateway.partialUploads.add(upload, counted(), offset);
+      await gateway.partialUploads.add(upload, counted(), { atLeast, offset });
     };
     await readArriving(request, gateway.uploads.limits.maxFileBytes, add, gateway).finally(() =>
       routed.connection.rest(),
