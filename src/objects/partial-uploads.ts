@@ -93,10 +93,9 @@ export class PartialUploads {
     return object !== undefined && isVisible(object, reader) ? uploadOf(object) : undefined;
   }
 
-  /** The key that began an upload: whoever has its unguessable id may continue it. */
-  async ownerOf(id: string): Promise<ObjectOwner | undefined> {
-    const object = await this.#object(id);
-    return object === undefined ? undefined : { project: object.project, keyId: object.keyId, share: object.share };
+  /** The key that began an upload: whoever has its unguessable id may continue it as that key. */
+  async keyOf(id: string): Promise<string | undefined> {
+    return (await this.#object(id))?.keyId;
   }
 
   /** Stores a part. `atLeast`: what is known of its size. `offset`: where it begins, if parts arrive in order. */
