@@ -96,6 +96,18 @@ describe("H21: the journal", () => {
     expect(statSync(journal.path).size).toBe(size);
   });
 
+  test("M6: of killed processes without content are removed by the next start, and those with content only later", async () => {
+    const [unused, used] = [open(), open()];
+    await unused.reserve();
+    await used.append(rows("a", 1));
+    const old = Date.now() / 1000 - 3600;
+    for (const { path } of [unused, used]) utimesSync(path, old, old);
+    const { isLeft } = new LeftJournals(() => 0);
+    const start = () => recoverJournals({ storage, folder, isLeft, isUnused: leftBefore(Date.now()) });
+    expect(await start()).toEqual({ rows: 1, damaged: [] });
+    expect(readdirSync(folder)).toEqual([basename(used.path)]);
+  });
+
   test("M6: that another process took for abandoned and removed is written anew", async () => {
     const journal = open();
     await journal.reserve();
