@@ -16,7 +16,9 @@ export class KeptJournals {
       clear: async () => {
         if (isAlive()) this.#journals.delete(process);
       },
+      close: async () => {},
       full: false,
+      shortage: () => undefined,
     };
   }
 

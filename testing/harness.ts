@@ -255,6 +255,11 @@ export class Harness {
     return this.#send(path, { method: "POST", headers: { authorization: `Bearer ${TEST_KEY}`, ...headers }, body });
   }
 
+  /** The same without a credential. */
+  sendBare(path: string, body: NonNullable<RequestInit["body"]>, headers: Record<string, string>): SentCall {
+    return this.#send(path, { method: "POST", headers, body });
+  }
+
   /** Fetches a path, or a URL from a response. */
   async get(path: string, headers: Record<string, string> = {}): Promise<ReadAnswer> {
     return await this.clock.until(this.#send(path, { headers }).answer);

@@ -14,6 +14,7 @@ import { openFolder } from "./folder.ts";
 import { openInterplay } from "./interplay.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
+import { openRoom } from "./room.ts";
 import { openSendings } from "./sendings.ts";
 import { openServices } from "./services.ts";
 import { openStored } from "./stored.ts";
@@ -37,6 +38,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   doors: openDoors,
   memory: openMemory,
   folder: openFolder,
+  room: openRoom,
 };
 const AT_ONCE = 12;
 const TIMEOUT_MS = 60_000;

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Queries, Storage } from "../../src/storage/storage.ts";
+import { StorageTimeout } from "../../src/storage/storage-timeout.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
@@ -300,6 +301,91 @@ describe("decision 0109: the response and its turn are stored together", () => {
       expect(at.leftovers()).toEqual(NOTHING_LEFT);
     },
   );
+});
+
+describe("V4: a turn is stored before its client has the whole response, however slow the database is", () => {
+  /** The storage, whose next transactions with such a statement fail, before or after they are committed. */
+  function failingTimes(statement: string, when: "before" | "after") {
+    const { storage } = machine;
+    const fault = { left: 0 };
+    const within: Storage = {
+      engine: storage.engine,
+      query: (...call) => storage.query(...call),
+      runForEach: (...rows) => storage.runForEach(...rows),
+      changeStamp: () => storage.changeStamp(),
+      close: () => storage.close(),
+      transaction: async (work, limitMs) => {
+        let isHit = false;
+        const hit = () => {
+          fault.left -= 1;
+          return new StorageTimeout(5_000);
+        };
+        const result = await storage.transaction(
+          (queries) =>
+            work({
+              query: async (text, parameters) => {
+                isHit ||= fault.left > 0 && text.includes(statement);
+                if (isHit && when === "before") throw hit();
+                return await queries.query(text, parameters);
+              },
+            }),
+          limitMs,
+        );
+        if (isHit) throw hit();
+        return result;
+      },
+    };
+    return { fault, within };
+  }
+
+  test.each([
+    ["before", true, false],
+    ["before", false, false],
+    ["before", true, true],
+    ["before", false, true],
+    ["after", true, false],
+    ["after", false, false],
+    ["after", true, true],
+    ["after", false, true],
+  ] as const)("transactions that fail %s they are committed, store: %p, stream: %p", async (when, store, stream) => {
+    const { fault, within } = failingTimes("INSERT INTO conversation_items", when);
+    const at = await start({}, within);
+    const id = await conversation();
+    const { upstream, clock } = machine;
+    if (stream) upstream.play(upstream.stream(plainStream("chat", ["Hel", "lo."], plainUsage("chat", 10, 5))));
+    else answers("Hello.");
+    fault.left = 8;
+    const sinceMs = clock.nowMs();
+    const { text, status } = await say(id, "Hi", { store, stream }, at);
+    expect([status, text.includes("completed")]).toEqual([200, true]);
+    expect(fault.left).toBe(when === "before" ? 0 : 7);
+    if (when === "before") expect(clock.nowMs() - sinceMs).toBeGreaterThan(2_000);
+    fault.left = 0;
+    expect(texts(await items(id, at))).toEqual([
+      ["user", "Hi"],
+      ["assistant", "Hello."],
+    ]);
+    const [row] = await machine.storage.query("SELECT COUNT(*) AS count FROM answers");
+    expect(Number(row?.["count"])).toBe(store ? 1 : 0);
+    expect(at.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  test("while it waits, its receipt is stored, and the calls in flight count it", async () => {
+    const { fault, within } = failingTimes("INSERT INTO conversation_items", "before");
+    const at = await start({}, within);
+    const id = await conversation();
+    answers("Hello.");
+    fault.left = Number.POSITIVE_INFINITY;
+    const answer = say(id, "Hi", {}, at);
+    await machine.clock.pass(30_000);
+    expect(at.leftovers().runningCalls).toBe(1);
+    const [row] = await machine.storage.query("SELECT COUNT(*) AS count FROM receipts");
+    expect(Number(row?.["count"])).toBe(1);
+    fault.left = 0;
+    expect((await answer).status).toBe(200);
+    expect(await items(id, at)).toHaveLength(2);
+    expect(at.leftovers()).toEqual(NOTHING_LEFT);
+  });
 });
 
 describe("decision 0109: requests that cannot use a conversation", () => {

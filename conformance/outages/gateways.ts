@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -92,9 +92,12 @@ export class GatewayProcess {
     return body?.status ?? "no answer";
   }
 
+  /** Journals with content. The others have zeros only. */
   get journals(): number {
+    const folder = join(this.#folder, "data", "journal");
     try {
-      return readdirSync(join(this.#folder, "data", "journal")).filter((name) => name.endsWith(".journal")).length;
+      const names = readdirSync(folder).filter((name) => name.endsWith(".journal"));
+      return names.filter((name) => (readFileSync(join(folder, name))[0] ?? 0) !== 0).length;
     } catch {
       return 0;
     }

@@ -252,6 +252,19 @@ export class KeyRing {
     return this.lookUp().then(() => this.current(keyId));
   }
 
+  /** The key of what was given to its client, such as a signed URL: that ends with the key, and may be used where the key may. */
+  async holder(keyId: string, caller: Caller, what: string): Promise<Principal> {
+    const principal = await this.recall(keyId);
+    if (principal === undefined) {
+      const message = `The API key that made this ${what} has been revoked or has expired, or its project is suspended. Make a new one with another key.`;
+      throw new GatewayError("unauthenticated", message);
+    }
+    caller.shown = principal;
+    checkCallerNetwork(principal, caller);
+    if (this.#known.byId.get(keyId)?.isStored) this.#used.add(keyId);
+    return principal;
+  }
+
   /** The key whose work is billed, even if it was revoked meanwhile. */
   ownerOf(keyId: string): Principal | undefined {
     return this.#known.byId.get(keyId)?.principal;

@@ -4,13 +4,15 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import { newObjectRandom, objectId, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
-import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
+import { shareUsed } from "../objects/share.ts";
+import type { ObjectOwner, UploadLimits } from "../objects/uploaded-files.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import {
   addItemsWithin,
   appendItems,
   type ConversationItemHead,
   deleteItem,
+  hasItems,
   type ItemPage,
   insertConversation,
   measureItems,
@@ -271,11 +273,20 @@ export class StoredConversations {
     return { place, items };
   }
 
-  /** Prepares the items of a turn, to be written together with its response. The writer does nothing if the conversation is gone. */
+  /**
+   * Prepares the items of a turn, to be written together with its response. The writer may be called until it succeeds, and does
+   * nothing if the conversation is gone.
+   */
   async prepareTurn(project: string, { id }: ConversationPlace, items: readonly NewItem[]): Promise<WriteTurn> {
     const sealed = await this.#sealAll({ id, project }, items);
     const added = { items: sealed, size: sumOf(sealed), expiresAtMs: this.#expiry() };
-    return async (queries) => void (await appendItems(queries, id, added));
+    let isRepeated = false;
+    return async (queries) => {
+      // The outcome of an attempt that timed out is unknown.
+      if (isRepeated && (await hasItems(queries, id, sealed))) return;
+      isRepeated = true;
+      await appendItems(queries, id, added);
+    };
   }
 
   /** Writes a turn whose response is not stored. */

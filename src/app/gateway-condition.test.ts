@@ -14,7 +14,7 @@ const condition = (
   gatewayCondition({
     phase,
     changes: { blindMs },
-    ledger: { full: false, trouble: undefined, ...ledger } as LedgerWriter,
+    ledger: { refusal: undefined, trouble: undefined, ...ledger } as LedgerWriter,
     heartbeat: { trouble: undefined, ...heartbeat } as InstanceHeartbeat,
   });
 
@@ -29,9 +29,9 @@ test("choices 9, H29: the gateway is ready while it accepts calls and can keep t
   const unwritten = { trouble: "cannot write to the database: full" };
   const reasons = [away.trouble, unwritten.trouble];
   expect(condition("running", 0, away, unwritten)).toEqual({ status: "degraded", reasons });
-  expect(condition("running", 0, { ...away, full: true })).toEqual({
+  expect(condition("running", 0, { ...away, refusal: "its journal is full" })).toEqual({
     status: "not ready",
-    reasons: ["the receipt queue is full", away.trouble],
+    reasons: ["receipts cannot be stored: its journal is full", away.trouble],
   });
   expect(condition("starting")).toEqual({ status: "not ready", reasons: ["starting"] });
   expect(condition("draining", 0, away)).toEqual({ status: "not ready", reasons: ["draining", away.trouble] });

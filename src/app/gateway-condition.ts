@@ -32,7 +32,9 @@ export function gatewayCondition({ phase, changes, ledger, heartbeat, leases }: 
     );
   }
   if (phase !== "running") return { status: "not ready", reasons: [phase, ...reasons] };
-  if (ledger.full) return { status: "not ready", reasons: ["the receipt queue is full", ...reasons] };
+  const { refusal } = ledger;
+  if (refusal !== undefined)
+    return { status: "not ready", reasons: [`receipts cannot be stored: ${refusal}`, ...reasons] };
   return { status: reasons.length === 0 ? "ready" : "degraded", reasons };
 }
 
@@ -66,7 +68,7 @@ export function partConditions({
     },
     {
       part: "ledger",
-      ok: ledger.trouble === undefined && !ledger.full,
+      ok: ledger.trouble === undefined && ledger.refusal === undefined,
       detail: ledger.trouble ?? waiting,
       age_ms: Math.round(ledger.oldestMs),
     },

@@ -1,11 +1,11 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cancel } from "../base/clock.ts";
+import { unlessMissing } from "../base/error-code.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
-import { unlessMissing } from "../files/error-code.ts";
 import { ABANDONED_MS, FileJournal } from "../ledger/journal.ts";
-import { LeftJournals } from "../ledger/left-journals.ts";
+import { LeftJournals, leftBefore } from "../ledger/left-journals.ts";
 import { recoverJournals } from "../ledger/recover-journals.ts";
 import type { Log } from "../observe/log.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -68,11 +68,12 @@ export class Journals {
 
   /** Brings their rows into the store: at the start before anything is summed up, because a killed process may have left some. */
   async recover(): Promise<void> {
-    const { storage, log } = this.#options;
+    const { storage, log, sources } = this.#options;
     const { rows, damaged } = await recoverJournals({
       storage,
       folder: this.#folder,
       isLeft: this.#left.isLeft,
+      isUnused: leftBefore(sources.clock.wallMs()),
       ...(this.own && { own: this.own.path }),
     });
     if (rows > 0) log.info({ rows }, "stored the receipts of a journal");

@@ -119,6 +119,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     storage,
     clock,
     journal,
+    inFlight: () => gateway.runningCalls,
     onBehind: () => leases?.tellBehind(),
     onProblem: (error) => log.error({ err: error }, "failed to write receipts"),
     written: async () => void (await log.flush()),
@@ -170,7 +171,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   keys.onLevels();
   keys.tokens.onLevels = (levels) => sharedLimits?.add(levels, admissions);
   keys.tokens.mayForget = (id) => admissions.isIdle(id);
-  return {
+  const gateway: Gateway = {
     ...given,
     keys,
     changes,
@@ -248,6 +249,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     orphanedImages: 0,
     closing: false,
   };
+  return gateway;
 }
 
 function tellHealth(events: EventHub, { target, ofCredential, openMs }: HealthChange, atMs: number): void {

@@ -143,6 +143,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const fileStore = await openFileStore(config.files, environment, sources);
   const journals = new Journals({ config, storage, sources, log });
   await journals.recover();
+  await journals.own?.reserve();
   const sharing = options.sharing ?? limitSharing(config, sources, timings.limitLeaseMs);
   const [id, shares] = [instanceId(sources), sharing?.name ?? ""];
   const files = await fileStore.identity();

@@ -58,8 +58,13 @@ export interface FileToKeep {
   nowMs: number;
 }
 
-/** Authorizes a request for a file: a key of a project, or a signed URL. */
-export type FileClaim = { project: string } | { expires: string; signature: string };
+/** The query parameters of a signed URL. */
+export interface FileUrl {
+  expires: string;
+  signature: string;
+  /** The id of the key that it was given to. */
+  holder: string;
+}
 
 const SECRET_SETTING = "file_url_secret";
 
@@ -140,23 +145,29 @@ export class Files {
     if (free !== undefined && free < bytes) throw storeFull();
   }
 
-  /** A URL from which any holder can fetch the file, until the file expires at the latest. */
-  urlOf(record: StoredFile, untilMs = record.expiresAtMs): string {
-    const expires = Math.floor(Math.min(untilMs, record.expiresAtMs) / 1000);
-    const signature = signFile(this.#secret, record.id, expires);
-    return `${this.#publicUrl().replace(/\/+$/, "")}/files/${record.id}?expires=${expires}&signature=${signature}`;
+  /** A URL from which anybody can fetch the file as this key, until the file expires at the latest. */
+  urlOf(record: StoredFile, holder: string, untilMs = record.expiresAtMs): string {
+    const expires = String(Math.floor(Math.min(untilMs, record.expiresAtMs) / 1000));
+    const signature = signFile(this.#secret, record.id, { expires, holder });
+    const query = new URLSearchParams({ expires, signature, holder });
+    return `${this.#publicUrl().replace(/\/+$/, "")}/files/${record.id}?${query}`;
   }
 
-  /** The file, for an authorized caller. To all others it looks as if it never existed (S09). */
-  async read(id: string, claims: readonly FileClaim[], nowMs: number): Promise<StoredFile | undefined> {
+  /** Whether the URL of a file is right. What its holder may see is another question. */
+  isSigned(id: string, { expires, signature, holder }: FileUrl, nowMs: number): boolean {
+    // Only one spelling: the signature covers a number, and a second spelling would be a second URL.
+    if (!/^[1-9]\d{0,11}$/.test(expires) || Number(expires) * 1000 <= nowMs) return false;
+    const right = Buffer.from(signFile(this.#secret, id, { expires, holder }));
+    const presented = Buffer.from(signature);
+    return presented.length === right.length && timingSafeEqual(presented, right);
+  }
+
+  /** The file, for callers of these projects. To all others it looks as if it never existed (S09). */
+  async read(id: string, projects: readonly string[], nowMs: number): Promise<StoredFile | undefined> {
     if (!isFileName(id)) return undefined;
     const record = await selectFile(this.#storage, id);
     if (record === undefined || record.expiresAtMs <= nowMs) return undefined;
-    const holds = (claim: FileClaim) =>
-      "project" in claim
-        ? claim.project === record.project
-        : isSignedFile(this.#secret, id, claim.expires, claim.signature, nowMs);
-    return claims.some(holds) ? record : undefined;
+    return projects.includes(record.project) ? record : undefined;
   }
 
   /** Removes files of a project before they expire. */
@@ -256,16 +267,7 @@ const shareUsed = (project: string): GatewayError =>
     `The project "${project}" has used its share of the file store: generated media cannot be stored until older files of the project expire.`,
   );
 
-/** The right to fetch one file until a time, in seconds since 1970, for any holder of the URL. */
-function signFile(secret: string, id: string, expires: number): string {
-  return createHmac("sha256", secret).update(`${id}\n${expires}`).digest("base64url");
-}
-
-/** Whether the two query parameters of a URL grant that right now. */
-function isSignedFile(secret: string, id: string, expires: string, signature: string, nowMs: number): boolean {
-  // Only one spelling: the signature covers a number, and a second spelling would be a second URL.
-  if (!/^[1-9]\d{0,11}$/.test(expires)) return false;
-  const right = Buffer.from(signFile(secret, id, Number(expires)));
-  const presented = Buffer.from(signature);
-  return presented.length === right.length && timingSafeEqual(presented, right) && Number(expires) * 1000 > nowMs;
+/** The right to fetch one file as a key until a time, in seconds since 1970. */
+function signFile(secret: string, id: string, { expires, holder }: Omit<FileUrl, "signature">): string {
+  return createHmac("sha256", secret).update(`${id}\n${expires}\n${holder}`).digest("base64url");
 }

@@ -14,11 +14,11 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode, unlessMissing } from "../base/error-code.ts";
 import type { Sources } from "../base/sources.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent } from "./bounded-content.ts";
-import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
   checkedFileName,

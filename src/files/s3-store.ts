@@ -1,11 +1,11 @@
 import { S3Client } from "bun";
 import type { Clock } from "../base/clock.ts";
+import { errorCode, unlessMissing } from "../base/error-code.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
 import { streamOf } from "./chunks.ts";
-import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
   checkedFileName,

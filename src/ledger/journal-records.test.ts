@@ -58,7 +58,7 @@ describe("H21: records of the journal", () => {
 
   test("whatever bytes are between two records, both are found, and the bytes are reported", () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (garbage) => {
+      fc.property(fc.uint8Array({ min: 1, minLength: 1, maxLength: 40 }), (garbage) => {
         const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = records;
         const between = Buffer.concat([garbage, Buffer.from("\n")]);
         const { receipts: found, damaged } = readRecords(Buffer.concat([first, between, second]), true);
@@ -66,5 +66,32 @@ describe("H21: records of the journal", () => {
         expect(damaged).toEqual([{ offset: first.length, length: between.length }]);
       }),
     );
+  });
+
+  test("M6: zeros are room that is not used yet, wherever they are and whatever was written before them", () => {
+    const room = Buffer.alloc(10_000);
+    const [first = room, second = room] = records;
+    expect(readRecords(room, true)).toEqual({ receipts: [], damaged: [], used: room.length });
+    const whole = Buffer.concat([first, room, second, room]);
+    expect(idsIn(whole)).toEqual(["rcp_0", "rcp_1"]);
+    expect(readRecords(whole, true).damaged).toEqual([]);
+    // A process was killed while it wrote the first one, and the second was written after it.
+    for (let length = 1; length < first.length - 1; length++) {
+      const cut = Buffer.concat([first.subarray(0, length), room, second, room]);
+      expect([length, readRecords(cut, true).damaged]).toEqual([length, [{ offset: 0, length }]]);
+      expect(idsIn(cut)).toEqual(["rcp_1"]);
+    }
+    for (const size of [1, 7, 9, 4_096]) {
+      const found: string[] = [];
+      let rest = Buffer.alloc(0);
+      for (let at = 0; at < whole.length; at += size) {
+        const part = Buffer.concat([rest, whole.subarray(at, at + size)]);
+        const read = readRecords(part, at + size >= whole.length);
+        expect(read.damaged).toEqual([]);
+        found.push(...read.receipts.map(({ id }) => id));
+        rest = part.subarray(read.used);
+      }
+      expect([size, found]).toEqual([size, ["rcp_0", "rcp_1"]]);
+    }
   });
 });

@@ -30,6 +30,10 @@ export function readRecords(journal: Buffer, isLast: boolean): JournalContent {
   const damaged: DamagedBytes[] = [];
   let at = 0;
   while (at < journal.length) {
+    if (journal[at] === 0) {
+      at += 1;
+      continue;
+    }
     const record = readRecord(journal, at, isLast);
     if (typeof record === "object") {
       receipts.push(record.receipt);
@@ -37,8 +41,7 @@ export function readRecords(journal: Buffer, isLast: boolean): JournalContent {
       continue;
     }
     if (record === "unfinished" && !isLast) break;
-    const lineEnd = journal.indexOf(LINE_FEED, at);
-    const next = lineEnd < 0 ? journal.length : lineEnd + 1;
+    const next = endOfDamage(journal, at);
     addDamage(damaged, at, next);
     at = next;
   }
@@ -46,6 +49,17 @@ export function readRecords(journal: Buffer, isLast: boolean): JournalContent {
 }
 
 const LINE_FEED = Buffer.from("\n");
+/** Space on the disk that the journal does not use yet. A record never contains zeros. */
+const ROOM = Buffer.alloc(8);
+
+/** It ends with its line, or where nothing was written. */
+function endOfDamage(journal: Buffer, at: number): number {
+  const lineFeed = journal.indexOf(LINE_FEED, at);
+  const lineEnd = lineFeed < 0 ? journal.length : lineFeed + 1;
+  const room = journal.subarray(at, lineEnd).indexOf(ROOM);
+  return room <= 0 ? lineEnd : at + room;
+}
+
 /** The maximum length of the two numbers and their spaces. */
 const MAX_HEAD = 20;
 const HEAD = /^(\d{1,9}) ([0-9a-f]{8}) /;

@@ -9,6 +9,7 @@ import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ABANDONED_MS, FileJournal } from "./journal.ts";
+import { encodeRecord } from "./journal-records.ts";
 import { LeftJournals, leftBefore } from "./left-journals.ts";
 import { recoverJournals } from "./recover-journals.ts";
 import { deleteOldReceipts } from "./retention.ts";
@@ -25,11 +26,17 @@ describe("H21: the journal", () => {
     storage = await openMemoryStorage(system.clock);
   });
   afterEach(async () => {
+    for (const journal of opened.splice(0)) await journal.close();
     await storage.close();
     rmSync(join(folder, ".."), { recursive: true, force: true });
   });
 
-  const open = (maxBytes = 1024 ** 2) => new FileJournal({ ...system, folder, maxBytes });
+  const opened: FileJournal[] = [];
+  const open = (maxBytes = 1024 ** 2) => {
+    const journal = new FileJournal({ ...system, folder, maxBytes });
+    opened.push(journal);
+    return journal;
+  };
   const recover = (wallMs = Date.now(), own?: string) =>
     recoverJournals({ storage, folder, isLeft: leftBefore(wallMs), ...(own === undefined ? {} : { own }) });
   const storedIds = async () => {
@@ -38,18 +45,76 @@ describe("H21: the journal", () => {
   };
   const later = () => Date.now() + ABANDONED_MS + 1_000;
 
-  test("is readable only by its owner, and exists only while it has content", async () => {
+  test("is readable only by its owner, and leaves no file behind that has no content", async () => {
     const journal = open();
     expect(existsSync(folder)).toBe(false);
     await journal.append(rows("a", 2));
     expect(statSync(journal.path).mode & 0o777).toBe(0o600);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     await journal.clear();
-    expect(readdirSync(folder)).toEqual([]);
     await journal.append(rows("b", 1));
     expect(await recover(later())).toEqual({ rows: 1, damaged: [] });
+    expect(await storedIds()).toEqual(["b0"]);
     await journal.clear();
     await journal.clear();
+    await journal.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("with content stays when its process ends", async () => {
+    const journal = open();
+    await journal.append(rows("a", 2));
+    await journal.close();
+    expect(await recover(later())).toEqual({ rows: 2, damaged: [] });
+  });
+
+  test("M6: takes room on the disk ahead, keeps it when it is cleared, and writes into it", async () => {
+    const journal = open();
+    await journal.reserve();
+    const { size, blocks } = statSync(journal.path);
+    expect(size).toBe(1024 ** 2);
+    // Not a hole, for which the disk might have no room later.
+    expect(blocks * 512).toBeGreaterThanOrEqual(size);
+    await journal.append(rows("a", 300));
+    await journal.clear();
+    await journal.append(rows("b", 3));
+    expect(statSync(journal.path).size).toBe(size);
+    expect(await recover(later())).toEqual({ rows: 3, damaged: [] });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("M6: gets more room for more calls, in the background", async () => {
+    const journal = open();
+    await journal.reserve();
+    const { size } = statSync(journal.path);
+    expect(journal.shortage(1)).toBeUndefined();
+    expect(journal.shortage(100)).toBeUndefined();
+    // It runs after the steps that were begun before.
+    await journal.append(rows("a", 1));
+    expect(statSync(journal.path).size).toBe(2 * size);
+    await journal.clear();
+    expect(statSync(journal.path).size).toBe(size);
+  });
+
+  test("M6: of killed processes without content are removed by the next start, and those with content only later", async () => {
+    const [unused, used] = [open(), open()];
+    await unused.reserve();
+    await used.append(rows("a", 1));
+    const old = Date.now() / 1000 - 3600;
+    for (const { path } of [unused, used]) utimesSync(path, old, old);
+    const { isLeft } = new LeftJournals(() => 0);
+    const start = () => recoverJournals({ storage, folder, isLeft, isUnused: leftBefore(Date.now()) });
+    expect(await start()).toEqual({ rows: 1, damaged: [] });
+    expect(readdirSync(folder)).toEqual([basename(used.path)]);
+  });
+
+  test("M6: that another process took for abandoned and removed is written anew", async () => {
+    const journal = open();
+    await journal.reserve();
+    expect(await recover(later())).toEqual({ rows: 0, damaged: [] });
+    expect(existsSync(journal.path)).toBe(false);
+    await journal.append(rows("a", 2));
+    expect(await recover(later())).toEqual({ rows: 2, damaged: [] });
   });
 
   test("of a dead process is copied to the store once, however often it is read", async () => {
@@ -118,7 +183,7 @@ describe("H21: the journal", () => {
     await journal.append(rows("a", 2));
     const { size } = statSync(journal.path);
     appendFileSync(journal.path, "17 deadbeef {}\n");
-    await journal.append(rows("b", 2));
+    appendFileSync(journal.path, Buffer.concat(rows("b", 2).map(encodeRecord)));
     const old = Date.now() / 1000 - 3600;
     utimesSync(journal.path, old, old);
     const path = `${journal.path}.damaged`;
@@ -175,8 +240,10 @@ describe("H21: the journal", () => {
   test("a failed write is an error, and loses no row that follows", async () => {
     const journal = new FileJournal({ ...system, folder: "/proc/no-such-folder", maxBytes: 1_000 });
     await expect(journal.append(rows("a", 1))).rejects.toThrow();
+    expect(journal.shortage(1)).toBe("the disk of its journal cannot be written");
     await expect(journal.append(rows("b", 1))).rejects.toThrow();
     await journal.clear();
+    await journal.close();
   });
 
   test("of 20 MB is read in chunks", async () => {

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Cancel, Clock } from "../base/clock.ts";
+import { errorCode } from "../base/error-code.ts";
 import type { Sources } from "../base/sources.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import type { Receipt } from "../canon/receipt.ts";
@@ -12,7 +13,11 @@ export interface Journal {
   append(receipts: readonly Receipt[]): Promise<void>;
   /** Everything in it is in the store now. */
   clear(): Promise<void>;
+  /** Ends its use. A file without content is removed. */
+  close(): Promise<void>;
   readonly full: boolean;
+  /** Why it could not keep the receipts of this many calls. It tries to get the room for them in the background. */
+  shortage(calls: number): string | undefined;
 }
 
 export const JOURNAL_SUFFIX = ".journal";
@@ -28,18 +33,27 @@ interface FileJournalOptions extends Sources {
   maxBytes: number;
 }
 
+/** The room for the receipt of one call. They are far smaller, unless many offers failed. */
+const CALL_BYTES = 8 * 1024;
+/** The file grows by this much at a time. */
+const ROOM_BYTES = 1024 ** 2;
+
 /**
- * The journal of one process: a file that exists only while it has content. Concurrent writes are synced to disk
- * together.
+ * The journal of one process. Its file is larger than its content: the rest are zeros, so that calls in flight have room on a
+ * disk that is full when they end. Concurrent writes are synced to disk together.
  */
 export class FileJournal implements Journal {
   readonly path: string;
   readonly #clock: Clock;
   readonly #maxBytes: number;
   #file: FileHandle | undefined;
+  /** Of its content, and of the file. */
   #bytes = 0;
-  /** The last write was incomplete: a line feed separates it from what follows. */
-  #isBroken = false;
+  #size = 0;
+  /** Why the last write failed, and the last attempt to get more room. */
+  #writeFailure: unknown;
+  #roomFailure: unknown;
+  #growing = false;
   #stopTouching: Cancel = () => {};
   /** Runs one step at a time, in order. */
   #last: Promise<unknown> = Promise.resolve();
@@ -54,36 +68,103 @@ export class FileJournal implements Journal {
     return this.#bytes >= this.#maxBytes;
   }
 
-  append(receipts: readonly Receipt[]): Promise<void> {
-    return this.#next(async () => {
-      const file = this.#file ?? (await this.#open());
-      const records = receipts.map(encodeRecord);
-      const bytes = Buffer.concat(this.#isBroken ? [NEW_LINE, ...records] : records);
-      this.#isBroken = true;
-      await file.appendFile(bytes);
-      await file.datasync();
-      this.#isBroken = false;
-      this.#bytes += bytes.length;
-    });
+  shortage(calls: number): string | undefined {
+    const wanted = calls * CALL_BYTES;
+    const room = this.#size - this.#bytes;
+    if (room < 2 * wanted) void this.reserve();
+    const failure = this.#writeFailure ?? (room < wanted ? this.#roomFailure : undefined);
+    return failure === undefined
+      ? undefined
+      : `the disk of its journal ${DISK_FAILURES[errorCode(failure) ?? ""] ?? "cannot be written"}`;
   }
 
+  /** Takes more room on the disk, as much as there is. */
+  async reserve(): Promise<void> {
+    if (this.#growing) return;
+    this.#growing = true;
+    try {
+      await this.#next(async () => {
+        const file = await this.#opened();
+        const from = Math.max(this.#size, this.#bytes);
+        await writeAt(file, Buffer.alloc(ROOM_BYTES), from, (end) => {
+          this.#size = Math.max(this.#size, end);
+        });
+        await file.datasync();
+      });
+      this.#roomFailure = undefined;
+    } catch (thrown) {
+      this.#roomFailure = thrown;
+    }
+    this.#growing = false;
+  }
+
+  append(receipts: readonly Receipt[]): Promise<void> {
+    const written = this.#next(async () => {
+      const file = await this.#opened();
+      const bytes = Buffer.concat(receipts.map(encodeRecord));
+      const at = this.#bytes;
+      // A write that hangs may still happen: the next one must not be in its place.
+      const end = at + bytes.length;
+      this.#bytes = end;
+      try {
+        await writeAt(file, bytes, at);
+        await file.datasync();
+      } catch (thrown) {
+        if (this.#bytes === end) this.#bytes = at;
+        throw thrown;
+      }
+      this.#size = Math.max(this.#size, end);
+    });
+    return written.then(
+      () => {
+        this.#writeFailure = undefined;
+      },
+      (thrown: unknown) => {
+        this.#writeFailure = thrown;
+        throw thrown;
+      },
+    );
+  }
+
+  /** Zeros take the place of its content, and the disk keeps the room for them. */
   clear(): Promise<void> {
     return this.#next(async () => {
       const file = this.#file;
       if (file === undefined) return;
-      this.#file = undefined;
+      if (this.#size > ROOM_BYTES) await file.truncate(ROOM_BYTES);
+      this.#size = Math.min(this.#size, ROOM_BYTES);
+      await writeAt(file, Buffer.alloc(Math.min(this.#bytes, this.#size)), 0);
       this.#bytes = 0;
-      this.#isBroken = false;
-      this.#stopTouching();
-      await rm(this.path, { force: true });
-      await file.close();
     });
+  }
+
+  close(): Promise<void> {
+    return this.#next(async () => {
+      const isEmpty = this.#bytes === 0;
+      if (this.#file !== undefined && isEmpty) await rm(this.path, { force: true });
+      await this.#leave();
+    });
+  }
+
+  async #opened(): Promise<FileHandle> {
+    // A process that took it for abandoned has removed it, and stored its content.
+    if (this.#file !== undefined && (await this.#file.stat()).nlink === 0) await this.#leave();
+    return this.#file ?? (await this.#open());
+  }
+
+  async #leave(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#bytes = 0;
+    this.#size = 0;
+    this.#stopTouching();
+    await file?.close();
   }
 
   async #open(): Promise<FileHandle> {
     const folder = dirname(this.path);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = await open(this.path, "a", 0o600);
+    const file = await open(this.path, "w", 0o600);
     this.#file = file;
     await syncNames(folder);
     this.#stopTouching = this.#clock.every(TOUCH_MS, () => void this.#touch(), { background: true });
@@ -104,7 +185,21 @@ export class FileJournal implements Journal {
   }
 }
 
-const NEW_LINE = Buffer.from("\n");
+const DISK_FAILURES: Readonly<Record<string, string>> = {
+  ENOSPC: "is full",
+  EDQUOT: "is full",
+  EFBIG: "is full",
+  EROFS: "is read-only",
+};
+
+/** A write to a disk that is almost full may take a part. */
+async function writeAt(file: FileHandle, bytes: Buffer, at: number, onWritten?: (end: number) => void): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
+    done += bytesWritten;
+    onWritten?.(at + done);
+  }
+}
 
 /** Syncs the folder, so that the file's name is on disk as well as its content. */
 async function syncNames(folder: string): Promise<void> {

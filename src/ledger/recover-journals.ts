@@ -17,6 +17,8 @@ interface Recovery {
   /** The journal of this process, which is skipped. */
   own?: string;
   isLeft: IsLeft;
+  /** Whether no process uses a journal without content. A process that does makes it anew. */
+  isUnused?: IsLeft;
 }
 
 export interface RecoveredJournals {
@@ -40,7 +42,13 @@ interface DamagedJournal {
  * Copies the rows of other processes' journals to the store. Rows that are already there are left alone, so it is safe
  * if the owner of a journal is still alive; only abandoned journals are removed.
  */
-export async function recoverJournals({ storage, folder, own, isLeft }: Recovery): Promise<RecoveredJournals> {
+export async function recoverJournals({
+  storage,
+  folder,
+  own,
+  isLeft,
+  isUnused = isLeft,
+}: Recovery): Promise<RecoveredJournals> {
   const recovered: RecoveredJournals = { rows: 0, damaged: [] };
   const keptSinceMs = await receiptsKeptSince(storage);
   for (const name of await journalsIn(folder)) {
@@ -56,8 +64,10 @@ export async function recoverJournals({ storage, folder, own, isLeft }: Recovery
       const { places, refused, expired } = found;
       recovered.rows += found.rows;
       const after = await file.stat();
-      if (after.mtimeMs !== mtimeMs || after.size !== size || !isLeft({ path, mtimeMs, size })) continue;
-      if (places.length + refused.length + expired.length === 0) await rm(path, { force: true });
+      const isWhole = places.length + refused.length + expired.length === 0;
+      const isOver = isWhole && found.rows === 0 ? isUnused : isLeft;
+      if (after.mtimeMs !== mtimeMs || after.size !== size || !isOver({ path, mtimeMs, size })) continue;
+      if (isWhole) await rm(path, { force: true });
       else {
         const kept = `${path}.damaged`;
         await rename(path, kept);

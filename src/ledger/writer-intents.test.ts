@@ -46,6 +46,8 @@ describe("H21: a call whose intent is kept", () => {
         journal.ids.push(...receipts.map(({ id }) => id));
       },
       clear: async () => {},
+      close: async () => {},
+      shortage: () => (journal.fails ? "the disk of its journal is full" : undefined),
     };
   });
   afterEach(() => storage.close());

@@ -87,6 +87,8 @@ class MemoryJournal implements Journal {
   fails = false;
   full = false;
   cleared = 0;
+  /** How many calls it has room for. */
+  room = Number.POSITIVE_INFINITY;
 
   async append(receipts: readonly Receipt[]): Promise<void> {
     await Promise.resolve();
@@ -97,6 +99,12 @@ class MemoryJournal implements Journal {
   async clear(): Promise<void> {
     this.ids = [];
     this.cleared += 1;
+  }
+
+  async close(): Promise<void> {}
+
+  shortage(calls: number): string | undefined {
+    return this.fails || calls > this.room ? "the disk of its journal is full" : undefined;
   }
 }
 
@@ -212,12 +220,53 @@ describe("LedgerWriter", () => {
       expect([await storedIds(), lostRows(), journal.ids]).toEqual([["good"], ["bad"], []]);
     });
 
-    test("a full one makes calls fail", () => {
+    test("a full one refuses calls, and takes the rows of those in flight", async () => {
       const journal = new MemoryJournal();
       const writer = open({ journal });
-      expect(writer.full).toBe(false);
+      expect(writer.refusal).toBeUndefined();
+      storage.fault = "before";
       journal.full = true;
-      expect(writer.full).toBe(true);
+      expect(writer.refusal).toContain("journal is full (`ledger.journal_mb`)");
+      await waited(write(writer, "a"));
+      expect([journal.ids, writer.lost]).toEqual([["a"], 0]);
+    });
+
+    test("M6: no call begins for whose row there is no room beside those of the calls in flight", async () => {
+      const journal = new MemoryJournal();
+      let inFlight = 0;
+      const writer = open({ journal, inFlight: () => inFlight });
+      journal.room = 3;
+      inFlight = 5;
+      // The store takes rows.
+      expect(writer.refusal).toBeUndefined();
+      storage.fault = "before";
+      await waited(write(writer, "a"));
+      expect(writer.refusal).toBe("its database does not take them, and the disk of its journal is full");
+      inFlight = 2;
+      expect(writer.refusal).toBeUndefined();
+      storage.fault = "none";
+      inFlight = 5;
+      await clock.pass(5_000);
+      expect(writer.refusal).toBeUndefined();
+    });
+
+    test("M6: while neither the store nor the journal takes rows, those of calls in flight wait in memory, and no call begins", async () => {
+      const journal = new MemoryJournal();
+      for (const fault of ["before", "hang"] as const) {
+        const writer = open({ journal });
+        journal.fails = true;
+        storage.fault = fault;
+        await waited(writeAll(writer, ids(fault, 3)));
+        expect([writer.refusal, writer.queued]).toEqual([
+          "its database does not take them, and the disk of its journal is full",
+          3,
+        ]);
+        storage.fault = "none";
+        if (fault === "hang") storage.answerFirst(new Error("store is down"));
+        await clock.pass(5_000);
+        expect([writer.refusal, writer.queued, writer.lost]).toEqual([undefined, 0, 0]);
+      }
+      expect(await storedIds()).toEqual([...ids("before", 3), ...ids("hang", 3)]);
     });
   });
 
@@ -399,30 +448,33 @@ describe("LedgerWriter", () => {
       expect(lostRows()).toEqual(["a1"]);
     });
 
-    test("H20: beyond the limit the oldest rows are kept, and each newer one is rejected and logged", async () => {
+    test("H20: beyond the limit no call begins, and the rows of those in flight are kept", async () => {
       const writer = open({ maxQueued: 3 });
       storage.fault = "before";
-      await clock.until(writeAll(writer, ids("a", 5)));
-      expect(writer.queued).toBe(3);
-      expect(lostRows()).toEqual(["a3", "a4"]);
+      await clock.until(writeAll(writer, ids("a", 2)));
+      expect(writer.refusal).toBeUndefined();
+      await clock.until(writeAll(writer, ids("b", 3)));
+      expect([writer.queued, writer.refusal, lostRows()]).toEqual([5, "5 receipts wait for its database", []]);
+      expect(await writer.writeIntent(sampleReceipt({ id: "c", outcome: "pending" }))).toBe(false);
       storage.fault = "none";
       await clock.until(writer.flush());
-      expect(await storedIds()).toEqual(["a0", "a1", "a2"]);
+      expect(await storedIds()).toEqual(["a0", "a1", "b0", "b1", "b2"]);
+      expect(writer.refusal).toBeUndefined();
     });
 
     test("choices 9, H29: the writer reports why rows wait, and when it can keep no more of them", async () => {
       const writer = open({ maxQueued: 2 });
-      expect(writer).toMatchObject({ trouble: undefined, full: false });
+      expect(writer).toMatchObject({ trouble: undefined, refusal: undefined });
       storage.fault = "before";
       void write(writer, "a");
       await clock.pass(1);
-      expect(writer.full).toBe(false);
+      expect(writer.refusal).toBeUndefined();
       void write(writer, "b");
       expect(writer.trouble).toBe("2 receipts wait for the store: store is down");
-      expect(writer.full).toBe(true);
+      expect(writer.refusal).toBe("2 receipts wait for its database");
       storage.fault = "none";
       await clock.until(writer.flush());
-      expect(writer).toMatchObject({ trouble: undefined, full: false, lost: 0 });
+      expect(writer).toMatchObject({ trouble: undefined, refusal: undefined, lost: 0 });
     });
   });
 

@@ -15,8 +15,10 @@ export interface LedgerWriterOptions {
   maxWaitMs?: number;
   /** The most rows of one insert. */
   maxRows?: number;
-  /** The most rows kept while the store fails; new ones beyond it are rejected. */
+  /** With this many rows waiting for the store, no more calls are accepted. Rows of calls in flight are kept. */
   maxQueued?: number;
+  /** How many calls will write a row. */
+  inFlight?: () => number;
   /**
    * After this, a caller continues although its row is not stored yet, so that calls are answered while the store is
    * down. The row is then in the journal.
@@ -60,6 +62,7 @@ export class LedgerWriter {
   readonly #maxWaitMs: number;
   readonly #maxRows: number;
   readonly #maxQueued: number;
+  readonly #inFlight: () => number;
   readonly #commitTimeoutMs: number;
   readonly #drainMs: number;
   readonly #onProblem: (error: unknown) => void;
@@ -75,6 +78,8 @@ export class LedgerWriter {
   #planned: "soon" | "later" | undefined;
   #watching = false;
   #backingOff = false;
+  /** Rows have waited for longer than `commitTimeoutMs` since the store last accepted some. */
+  #late = false;
   #closed = false;
   /** Since the store last accepted rows, and since the start. */
   #failures = 0;
@@ -96,6 +101,7 @@ export class LedgerWriter {
     this.#maxWaitMs = options.maxWaitMs ?? 5;
     this.#maxRows = options.maxRows ?? 256;
     this.#maxQueued = options.maxQueued ?? 50_000;
+    this.#inFlight = options.inFlight ?? (() => 0);
     this.#commitTimeoutMs = options.commitTimeoutMs ?? 250;
     this.#drainMs = options.drainMs ?? 5_000;
     this.#onProblem = options.onProblem;
@@ -124,9 +130,18 @@ export class LedgerWriter {
     return this.#lost;
   }
 
-  /** Whether the next row would be rejected. */
-  get full(): boolean {
-    return this.#queue.length >= this.#maxQueued || this.#journal?.full === true;
+  /**
+   * Why no more calls may begin: their rows could be lost. Undefined if the store takes rows, or the journal has room for another
+   * one beside those of the calls in flight.
+   */
+  get refusal(): string | undefined {
+    if (this.#queue.length >= this.#maxQueued) return `${this.#queue.length} receipts wait for its database`;
+    if (this.#journal === undefined) return undefined;
+    if (this.#journal.full) return "its database does not take them, and its journal is full (`ledger.journal_mb`)";
+    // Asked in any case: it gets room ahead of need.
+    const shortage = this.#journal.shortage(this.#inFlight() + 1);
+    const isBehind = this.#failures > 0 || this.#late;
+    return isBehind && shortage !== undefined ? `its database does not take them, and ${shortage}` : undefined;
   }
 
   /** Whether the journal has rows that the store does not have. */
@@ -146,8 +161,8 @@ export class LedgerWriter {
    * `commitTimeoutMs`. `alone`: no other row can be expected soon, so waiting for more is useless.
    */
   write(receipt: Receipt, alone = false): Promise<void> {
-    if (this.#closed || this.full) {
-      this.#giveUp(receipt, this.#closed ? "the ledger is closed" : `${this.#queue.length} rows are already waiting`);
+    if (this.#closed) {
+      this.#giveUp(receipt, "the ledger is closed");
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -157,7 +172,7 @@ export class LedgerWriter {
 
   /** The same for a call that has not reached a provider yet; returns whether its row would survive a crash. */
   async writeIntent(intent: Receipt, alone = false): Promise<boolean> {
-    if (this.#closed || this.full) return false;
+    if (this.#closed || this.refusal !== undefined) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     const entry = this.#add(intent, alone, resolve);
     await promise;
@@ -204,6 +219,7 @@ export class LedgerWriter {
       this.#queue = [];
       await this.#giveUpAll(lost);
     }
+    await this.#journal?.close().catch(this.#onProblem);
   }
 
   #add(receipt: Receipt, alone: boolean, release: () => void): Entry {
@@ -276,6 +292,7 @@ export class LedgerWriter {
     this.#attempt = undefined;
     this.#backingOff = false;
     this.#failures = 0;
+    this.#late = false;
     this.#finish(entries);
     this.#continue();
   }
@@ -408,7 +425,10 @@ export class LedgerWriter {
       late += 1;
       if (this.#journal === undefined) entry.release();
     }
-    if (late > 0) void this.#toJournal(this.#queue.slice(0, late));
+    if (late > 0) {
+      this.#late = true;
+      void this.#toJournal(this.#queue.slice(0, late));
+    }
     if (this.#attempt !== undefined && nowMs - this.#lastStartMs > ATTEMPT_MS) {
       this.#fail(new GatewayError("internal", `The store did not answer within ${ATTEMPT_MS} ms.`));
     }

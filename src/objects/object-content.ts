@@ -3,6 +3,7 @@ import { streamOf } from "../files/chunks.ts";
 import type { ByteRange, FileContent, FileStore } from "../files/file-store.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type ObjectBlob, selectBlobs, selectKnownBlobs } from "../storage/tables/objects.ts";
+import { type Addition, Shares } from "./share.ts";
 
 interface ObjectContentOptions {
   storage: Storage;
@@ -19,17 +20,35 @@ export interface WrittenBlob extends ObjectBlob {
 /** The bytes of objects: blobs of the file store that rows of the storage refer to. */
 export class ObjectContent {
   readonly #options: ObjectContentOptions;
+  readonly #shares: Shares;
 
   constructor(options: ObjectContentOptions) {
     this.#options = options;
+    this.#shares = new Shares(options.storage);
   }
 
-  /** Writes a blob before its row, so that no row is without its blob. A blob that never gets a row is swept. */
-  async write(content: FileContent, maxBytes: number): Promise<WrittenBlob> {
+  /**
+   * Writes a blob before its row, so that no row is without its blob. A blob that never gets a row is swept. What is over the share
+   * of a project is never written.
+   */
+  write(content: FileContent, maxBytes: number, of?: Addition): Promise<WrittenBlob> {
+    const put = (take?: (bytes: number) => void) => this.#put(content, maxBytes, take);
+    return of === undefined ? put() : this.#shares.within(of, put);
+  }
+
+  /** Throws if a project may not add so much. */
+  require(of: Addition): Promise<void> {
+    return this.#shares.within(of, async () => {});
+  }
+
+  async #put(content: FileContent, maxBytes: number, take?: (bytes: number) => void): Promise<WrittenBlob> {
     const { store, random } = this.#options;
     const blob = `file_${random.id()}`;
     const hash = new Bun.CryptoHasher("sha256");
-    const hashed = streamOf(content, (chunk) => hash.update(chunk));
+    const hashed = streamOf(content, (chunk) => {
+      take?.(chunk.length);
+      hash.update(chunk);
+    });
     const { size } = await store.put(blob, hashed, maxBytes);
     return { blob, size, sha256: hash.digest("hex") };
   }

@@ -15,11 +15,11 @@ import {
 } from "../storage/tables/objects.ts";
 import type { ObjectContent } from "./object-content.ts";
 import { newObjectRandom, parseObjectId } from "./object-id.ts";
+import { shareUsed } from "./share.ts";
 import {
   type FileDescription,
   fileOf,
   type ObjectOwner,
-  shareUsed,
   type UploadedFile,
   type UploadLimits,
 } from "./uploaded-files.ts";
@@ -66,8 +66,9 @@ export class PartialUploads {
   }
 
   async begin(owner: ObjectOwner, description: FileDescription, announced: number): Promise<PartialUpload> {
-    const { storage, clock, random, limits } = this.#options;
+    const { storage, content, clock, random, limits } = this.#options;
     if (announced > limits.maxFileBytes) throw tooLarge(limits);
+    await content.require({ project: owner.project, usualBytes: limits.maxProjectBytes, atLeast: announced });
     const createdAtMs = Math.floor(clock.wallMs());
     const object: StoredObject = {
       id: newObjectRandom(random),
@@ -92,18 +93,22 @@ export class PartialUploads {
     return object !== undefined && isVisible(object, reader) ? uploadOf(object) : undefined;
   }
 
-  /** The key that began an upload: whoever has its unguessable id may continue it. */
-  async ownerOf(id: string): Promise<ObjectOwner | undefined> {
-    const object = await this.#object(id);
-    return object === undefined ? undefined : { project: object.project, keyId: object.keyId, share: object.share };
+  /** The key that began an upload: whoever has its unguessable id may continue it as that key. */
+  async keyOf(id: string): Promise<string | undefined> {
+    return (await this.#object(id))?.keyId;
   }
 
-  /** Stores a part. `offset`: where it begins, if parts arrive in order. */
-  async add({ id, announced }: PartialUpload, content: FileContent, offset?: number): Promise<UploadPart> {
+  /** Stores a part. `atLeast`: what is known of its size. `offset`: where it begins, if parts arrive in order. */
+  async add(
+    { id, announced }: PartialUpload,
+    content: FileContent,
+    { atLeast = 0, offset }: { atLeast?: number; offset?: number } = {},
+  ): Promise<UploadPart> {
     const { storage, content: contents, limits, clock } = this.#options;
     const object = await this.#pending(id);
     const left = Math.min(announced, limits.maxFileBytes) - object.size;
-    const written = await contents.write(content, Math.max(0, left)).catch((error: unknown) => {
+    const of = { project: object.project, usualBytes: limits.maxProjectBytes, atLeast };
+    const written = await contents.write(content, Math.max(0, left), of).catch((error: unknown) => {
       throw error instanceof GatewayError && error.kind === "too_large" ? moreThanAnnounced(announced) : error;
     });
     let kept: Awaited<ReturnType<typeof appendBlobWithin>> | undefined;

@@ -1,11 +1,9 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { GatewayError } from "../canon/error.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import type { ByteRange, FileContent } from "../files/file-store.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
-  type FullShare,
   insertObjectWithin,
   listObjects,
   type ObjectBlob,
@@ -16,6 +14,7 @@ import {
 import type { ObjectContent } from "./object-content.ts";
 import { newObjectRandom, parseObjectId } from "./object-id.ts";
 import type { Objects } from "./objects.ts";
+import { shareUsed } from "./share.ts";
 
 export interface UploadLimits {
   maxFileBytes: number;
@@ -74,9 +73,10 @@ export class UploadedFiles {
     this.limits = options.limits;
   }
 
-  /** Stores bytes. Nobody finds them until `create` makes a file of them. */
-  write(content: FileContent): Promise<ObjectBlob & { sha256: string }> {
-    return this.#options.content.write(content, this.limits.maxFileBytes);
+  /** Stores bytes of a project. Nobody finds them until `create` makes a file of them. `atLeast`: what is known of their size. */
+  write(project: string, content: FileContent, atLeast = 0): Promise<ObjectBlob & { sha256: string }> {
+    const { maxFileBytes, maxProjectBytes: usualBytes } = this.limits;
+    return this.#options.content.write(content, maxFileBytes, { project, usualBytes, atLeast });
   }
 
   /** Removes bytes that do not become a file. */
@@ -166,10 +166,3 @@ export function fileOf({ id, size, purpose = "", metadata, createdAtMs, expiresA
   const { name, mimeType, sha256 } = metadata as { name: string; mimeType: string; sha256?: string };
   return withoutAbsent({ id, name, mimeType, purpose, size, sha256, createdAtMs, expiresAtMs });
 }
-
-export const shareUsed = (project: string, { maxBytes }: FullShare): GatewayError =>
-  new GatewayError(
-    "forbidden",
-    `The objects of the project "${project}" take all of its ${Math.round(maxBytes / 1024 ** 2)} MB. Delete some, or ask the operator of this gateway to raise \`objects.project_mb\`, or the \`project_mb\` of the project.`,
-    { code: "storage_limit_exceeded" },
-  );

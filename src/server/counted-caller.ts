@@ -18,3 +18,14 @@ export async function countedCaller(
   await countRequest(principal, gateway);
   return principal;
 }
+
+/** The same for a URL that a key was given, and that needs no credential beside it. */
+export async function countedHolder(
+  keyId: string,
+  { connection }: Pick<RoutedRequest, "connection">,
+  gateway: Gateway,
+): Promise<Principal> {
+  const principal = await gateway.keys.holder(keyId, connection, "URL");
+  await countRequest(principal, gateway);
+  return principal;
+}

@@ -22,6 +22,7 @@ import type { ReceivedRequest } from "../received-request.ts";
 import { effortOfWord } from "../request/effort-words.ts";
 import { emptyTools } from "../request/empty-tools.ts";
 import { oneLimit, otherLimits } from "../request/other-limits.ts";
+import { countedOnce } from "../request/prompt-counts.ts";
 import { answerError, noChoices } from "./answer/answer-error.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./answer/stop-reason.ts";
 import { readUsage } from "./answer/usage.ts";
@@ -284,6 +285,8 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
     changes.set(position, (value) => patch.reduce((changed, change) => change(changed), value));
   }
   let data = changes === undefined ? text : changeElements(text, ["choices"], changes);
+  const details = usage && countedOnce(objectAt(objectAt(body, "usage"), "prompt_tokens_details"), usage);
+  if (details) data = changeValue(data, ["usage", "prompt_tokens_details"], () => JSON.stringify(details));
   if (usage && wantsCost(context.request)) data = addCost(data, context.costUsd(usage));
   const set: Record<string, string> = { model: modelJson(context.publicModel) };
   if (context.answerId !== undefined) set["id"] = JSON.stringify(context.answerId);

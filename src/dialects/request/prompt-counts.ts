@@ -1,4 +1,5 @@
-import type { Usage } from "../../canon/usage.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { countAt, type Usage } from "../../canon/usage.ts";
 
 interface ReportedPrompt {
   /** All tokens of the prompt, including cached ones. */
@@ -35,6 +36,13 @@ export function promptCounts({
   if (cacheRead !== undefined) counts.cacheRead = cacheRead;
   if (cacheWrite !== undefined) counts.cacheWrite5m = cacheWrite;
   return counts;
+}
+
+/** The details of a prompt for the client, if the host counts a token in them as read and as written; otherwise undefined. */
+export function countedOnce(details: JsonObject | undefined, { cacheRead = 0 }: Usage): JsonObject | undefined {
+  if (!countAt(details, "cache_write_tokens") || (countAt(details, "cached_tokens") ?? 0) <= cacheRead)
+    return undefined;
+  return { ...details, cached_tokens: cacheRead };
 }
 
 /** Some hosts count what they wrote to a cache as read from it too. */

@@ -20,6 +20,7 @@ import { ROUTING_FIELDS } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { emptyTools } from "../request/empty-tools.ts";
 import { oneLimit, otherLimits } from "../request/other-limits.ts";
+import { countedOnce } from "../request/prompt-counts.ts";
 import { failIfNoAnswer } from "./answer/decode-response.ts";
 import { HostedToolUses } from "./answer/hosted-tool-uses.ts";
 import { encodeConversation, isStored } from "./answer/repeated-state.ts";
@@ -214,10 +215,11 @@ export function endedFields(
     const estimateInput = () => estimateResponsesTokens(context.request);
     set["usage"] = { ...usage, ...encodeUsage(usageWithEstimates(reported, estimateInput, characters())) };
   } else {
-    const input = objectAt(usage, "input_tokens_details");
+    const given = objectAt(usage, "input_tokens_details");
+    const input = countedOnce(given, reported) ?? given;
     const output = objectAt(usage, "output_tokens_details");
     const isCounted = (key: string) => countAt(input, key) !== undefined;
-    if (!INPUT_DETAILS.every(isCounted) || countAt(output, "reasoning_tokens") === undefined) {
+    if (input !== given || !INPUT_DETAILS.every(isCounted) || countAt(output, "reasoning_tokens") === undefined) {
       set["usage"] = {
         ...usage,
         input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, ...input },

@@ -148,12 +148,12 @@ async function partOf(
   if (call.incoming.dialect.codec.showsImages) {
     return { type: "media", kind: "image", source: { type: "data", mimeType, data: base64 } };
   }
-  const { project } = call.principal;
+  const { project, keyId } = call.principal;
   const content = Buffer.from(base64, "base64");
   const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: clock.nowMs() });
   const reason = "responses in this protocol cannot contain images; the text contains the image's URL";
   relay.attempt?.notes.push(answerNote("content", "approximated", reason));
-  return { type: "text", text: `![image](${files.urlOf(file)})` };
+  return { type: "text", text: `![image](${files.urlOf(file, keyId)})` };
 }
 
 function contextOf(

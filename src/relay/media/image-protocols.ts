@@ -96,7 +96,7 @@ const jsonBody = (request: Request, memory: HeldMemory, gateway: Gateway) =>
 /** Delivers each image inline or by URL. */
 async function delivered(
   reply: ImageReply,
-  { project, receiptId, nowMs }: ImageAnswering,
+  { project, keyId, receiptId, nowMs }: ImageAnswering,
   { files }: Gateway,
 ): Promise<ImageReply<DeliveredImage>> {
   const results = await Promise.all(
@@ -106,7 +106,7 @@ async function delivered(
       const content = Buffer.from(base64, "base64");
       try {
         const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
-        return { ...result, image: { url: files.urlOf(file), mimeType } };
+        return { ...result, image: { url: files.urlOf(file, keyId), mimeType } };
       } catch (thrown) {
         // Generated and billed: if the store is full, the client receives the image itself, however large.
         if (asGatewayError(thrown).kind !== "overloaded") throw thrown;

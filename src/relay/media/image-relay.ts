@@ -29,6 +29,8 @@ export interface ImageAnswering {
   /** As it was sent to the offer that answered. */
   request: ImageRequest;
   project: string;
+  /** The key that the response is for. */
+  keyId: string;
   receiptId: string;
   nowMs: number;
 }

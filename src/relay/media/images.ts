@@ -51,7 +51,13 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     blockedInBand,
     encode: (reply) => {
       const nowMs = gateway.clock.nowMs();
-      const answering = { request: requestSent(call), project: principal.project, receiptId, nowMs };
+      const answering = {
+        request: requestSent(call),
+        project: principal.project,
+        keyId: principal.keyId,
+        receiptId,
+        nowMs,
+      };
       return encode(reply, answering, gateway);
     },
   });

@@ -68,20 +68,25 @@ async function stateOf(
   // Inline videos are read completely first, from a store that may be slow.
   incoming.connection.hold();
   try {
-    return encodeOperation(operation, await videosOf(operation, gateway, incoming.inline), form);
+    return encodeOperation(operation, await videosOf(operation, principal.keyId, gateway, incoming.inline), form);
   } finally {
     incoming.connection.rest();
   }
 }
 
-async function videosOf(operation: Operation, { files, clock }: Gateway, inline: boolean): Promise<DeliveredVideo[]> {
+async function videosOf(
+  operation: Operation,
+  keyId: string,
+  { files, clock }: Gateway,
+  inline: boolean,
+): Promise<DeliveredVideo[]> {
   if (operation.state !== "done") return [];
   const kept = operation.parts.flatMap((part) => part.videos);
   return Promise.all(
     kept.map(async ({ file, mimeType }): Promise<DeliveredVideo> => {
-      const record = await files.read(file, [{ project: operation.project }], clock.nowMs());
+      const record = await files.read(file, [operation.project], clock.nowMs());
       if (record === undefined) return { mimeType };
-      if (!inline) return { url: files.urlOf(record), mimeType };
+      if (!inline) return { url: files.urlOf(record, keyId), mimeType };
       const opened = await files.open(record);
       if (opened === undefined) return { mimeType };
       return { base64: Buffer.from(await new Response(opened.stream).bytes()).toString("base64"), mimeType };

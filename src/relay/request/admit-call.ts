@@ -7,7 +7,7 @@ import { refuseAdmitted } from "../guard/refuse-admitted.ts";
 import { captureOf } from "../settle/capture-call.ts";
 import { publishCallBegun } from "../settle/publish-events.ts";
 import { enterRequest, leaveRequest } from "./enter-request.ts";
-import { keepIntent } from "./keep-intent.ts";
+import { keepIntent, requireLedger } from "./keep-intent.ts";
 import {
   type AdmittedRequest,
   type CallKind,
@@ -74,16 +74,18 @@ export async function admitCall<
   const native = incoming.line?.native;
   const sendsNothing = native !== undefined;
   const isPrepared = sendsNothing && native.response === undefined;
-  if (gateway.intents && !sendsNothing && asked.caching?.found === undefined) {
-    try {
+  try {
+    // Calls that entered together are counted one by one here.
+    requireLedger(incoming, gateway);
+    if (gateway.intents && !sendsNothing && asked.caching?.found === undefined) {
       const begun = { receiptId, principal, admission, incoming };
       await keepIntent(begun, { verb: kind.verb(incoming), model, stream }, gateway);
-    } catch (refusal) {
-      gateway.runningCalls--;
-      admission.release({ costNanoUsd: 0, tokens: 0 });
-      leaveRequest(entered);
-      throw refusal;
     }
+  } catch (refusal) {
+    gateway.runningCalls--;
+    admission.release({ costNanoUsd: 0, tokens: 0 });
+    leaveRequest(entered);
+    throw refusal;
   }
   const { cause } = incoming;
   const admitted: Mutable<Admitted<Incoming>> = {

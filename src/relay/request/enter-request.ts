@@ -4,7 +4,7 @@ import { whenShared } from "../../access/share-refusal.ts";
 import { ClientPresence, type IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { CallTimer } from "../settle/call-timer.ts";
-import { cannotStore } from "./keep-intent.ts";
+import { requireLedger } from "./keep-intent.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 
 /** An authenticated request, counted before its body is read (S17). */
@@ -23,7 +23,7 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
   const startedAtMs = gateway.clock.nowMs();
   const found = incoming.principal ?? gateway.keys.identify(credential ?? "", connection);
   const principal = found instanceof Promise ? await found : found;
-  if (gateway.ledger.full) throw cannotStore();
+  requireLedger(incoming, gateway);
   const { cause } = incoming;
   const client = new ClientPresence(request, connection, gateway.watchdog, cause?.call.client);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);

@@ -48,17 +48,19 @@ export async function keepIntent(
   if (tags !== undefined) intent.tags = tags;
   if (admission.endUser !== undefined) intent.endUser = admission.endUser;
   if (incoming.line !== undefined) intent.batch = incoming.line.batch;
-  if (!(await ledger.writeIntent(intent, runningCalls === 1))) throw cannotStore();
+  if (!(await ledger.writeIntent(intent, runningCalls === 1))) throw cannotStore(ledger.refusal);
 }
 
 const RETRY_SECONDS = 10;
 
-/** A call without a row would not be accounted for. */
-export const cannotStore = (): GatewayError =>
-  new GatewayError(
-    "overloaded",
-    "The gateway cannot store more receipts because its database is unavailable. Try again later.",
-    {
-      retryAfterSeconds: RETRY_SECONDS,
-    },
-  );
+/** Refuses a new call whose receipt could be lost. What a call in flight causes, or a provider has done already, is recorded. */
+export function requireLedger({ isDone, cause, line }: IncomingRequest, { ledger }: Pick<Gateway, "ledger">): void {
+  if (isDone || cause !== undefined || line?.native !== undefined) return;
+  const { refusal } = ledger;
+  if (refusal !== undefined) throw cannotStore(refusal);
+}
+
+const cannotStore = (reason = "neither its database nor its journal takes them"): GatewayError =>
+  new GatewayError("overloaded", `The gateway cannot store more receipts: ${reason}. Try again later.`, {
+    retryAfterSeconds: RETRY_SECONDS,
+  });

@@ -332,11 +332,11 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
 export function readArriving<Result>(
   request: Request,
   maxBytes: number,
-  use: (body: AsyncIterable<Uint8Array>) => Promise<Result>,
+  use: (body: AsyncIterable<Uint8Array>, declared: number) => Promise<Result>,
   gateway: BodyReader,
 ): Promise<Result> {
-  declaredBytes(request, maxBytes);
-  return inTime((heard) => use(arriving(request, maxBytes, heard)), gateway);
+  const declared = declaredBytes(request, maxBytes);
+  return inTime((heard) => use(arriving(request, maxBytes, heard), declared), gateway);
 }
 
 /**

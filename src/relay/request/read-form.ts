@@ -58,7 +58,8 @@ interface UploadReader<Kept> {
   /** The name of the form field with the file. */
   field: string;
   maxBytes: number;
-  keep: (content: AsyncIterable<Uint8Array>) => Promise<Kept>;
+  /** `atLeast`: how large the content is at least, if that is known. */
+  keep: (content: AsyncIterable<Uint8Array>, atLeast: number) => Promise<Kept>;
   /** Called for what was kept if the rest of the form is wrong. */
   discard: (kept: Kept) => Promise<void>;
 }
@@ -77,7 +78,7 @@ export async function receiveUpload<Kept>(
   }
   let file: Omit<ReceivedUpload<Kept>, "fields"> | undefined;
   const fields = new Map<string, string>();
-  const read = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
+  const read = async (body: AsyncIterable<Uint8Array>, declared: number): Promise<void> => {
     for await (const entry of readArrivingForm(body, type, FORM_LIMITS)) {
       if ("value" in entry) {
         fields.set(entry.name, entry.value);
@@ -85,7 +86,7 @@ export async function receiveUpload<Kept>(
       }
       const { name, fileName = name, mimeType, content } = entry;
       if (name !== field || file !== undefined) throw unexpectedFile(name, field);
-      file = { name: fileName, mimeType, kept: await keep(content) };
+      file = { name: fileName, mimeType, kept: await keep(content, declared - MAX_OTHER_BYTES) };
     }
   };
   try {

@@ -10,7 +10,10 @@ import type { Gateway } from "../gateway.ts";
 
 /** How long a response waits for slow storage. It is then sent all the same, and stored if the storage recovers in time. */
 const SAVE_WAIT_MS = 2_000;
-/** No client waits for a background response. It is billed, and there is no other way to get it. */
+/**
+ * No client waits for a background response. It is billed, and there is no other way to get it. A turn of a conversation is stored
+ * before its client has the whole response: the next turn builds on it, and would not know that it is missing.
+ */
 const INSIST_MS = 600_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -56,6 +59,11 @@ export class AnswerSaver {
     this.#gateway = gateway;
   }
 
+  /** Whether it is stored before anybody has it, however long that takes. */
+  get insists(): boolean {
+    return this.pending || this.call.conversation !== undefined;
+  }
+
   /** The id that the response must have. */
   get answerId(): string {
     return this.call.id;
@@ -72,10 +80,12 @@ export class AnswerSaver {
     const answer = (attempt && this.#taken.get(attempt)) ?? [...this.#taken.values()].at(-1);
     if (answer === undefined) return;
     const facts = { request_id: this.call.requestId, response: this.answerId };
-    const waitMs = this.pending ? INSIST_MS : SAVE_WAIT_MS;
+    const { insists } = this;
+    const waitMs = insists ? INSIST_MS : SAVE_WAIT_MS;
     const late = () => new Error(`not stored within ${waitMs} ms`);
+    const store = this.#storing(answer);
     try {
-      this.saved = await withTimeout(this.#save(answer), waitMs, clock, late);
+      this.saved = await withTimeout(insists ? this.#insist(store) : store(), waitMs, clock, late);
     } catch (err) {
       log.error({ err, ...facts }, "response was not stored");
       const path = this.call.conversation === undefined ? "store" : "conversation";
@@ -83,8 +93,8 @@ export class AnswerSaver {
     }
   }
 
-  /** False if it was cancelled or deleted meanwhile. */
-  async #save(answer: JsonObject): Promise<boolean> {
+  /** Stores it once, however often it is called. False if it was cancelled or deleted meanwhile. */
+  #storing(answer: JsonObject): () => Promise<boolean> {
     const { answers, storedConversations } = this.#gateway;
     const { project, keyId, share, own, history, conversation, metadata, isKept } = this.call;
     const made = {
@@ -93,17 +103,17 @@ export class AnswerSaver {
       answer: JSON.stringify(answer),
       itemIds: this.#form.items?.idsOf(answer) ?? [],
     };
-    if (this.pending) {
-      return await this.#insist(async () => answers.end({ ...made, writeTurn: await this.#turn(answer) }, "done"));
-    }
-    const writeTurn = await this.#turn(answer);
-    if (!isKept) {
-      if (writeTurn !== undefined) await storedConversations.append(writeTurn);
+    let turn: { write: WriteTurn | undefined } | undefined;
+    return async () => {
+      turn ??= { write: await this.#turn(answer) };
+      const writeTurn = turn.write;
+      if (this.pending) return await answers.end({ ...made, writeTurn }, "done");
+      if (isKept) {
+        const listed = metadata && { model: this.#form.modelOf?.(answer) ?? "", metadata };
+        await answers.keep({ ...made, keyId, share, history, input: own, conversation, listed, writeTurn });
+      } else if (writeTurn !== undefined) await storedConversations.append(writeTurn);
       return true;
-    }
-    const listed = metadata && { model: this.#form.modelOf?.(answer) ?? "", metadata };
-    await answers.keep({ ...made, keyId, share, history, input: own, conversation, listed, writeTurn });
-    return true;
+    };
   }
 
   /** What the response adds to its conversation, to be written with it; undefined if it is not part of one. */
@@ -113,7 +123,7 @@ export class AnswerSaver {
     return items && (await this.#gateway.storedConversations.prepareTurn(project, conversation, items));
   }
 
-  /** Retries until it is stored, the time is up, or the gateway shuts down. */
+  /** Retries until it is stored or the time is up. A gateway that shuts down cuts off clients, and leaves background responses. */
   async #insist(store: () => Promise<boolean>): Promise<boolean> {
     const { clock } = this.#gateway;
     const untilMs = clock.nowMs() + INSIST_MS;
@@ -121,7 +131,8 @@ export class AnswerSaver {
       try {
         return await store();
       } catch (thrown) {
-        if (this.#gateway.closing || clock.nowMs() + pauseMs > untilMs) throw thrown;
+        const isLeft = this.pending && this.#gateway.closing;
+        if (isLeft || clock.nowMs() + pauseMs > untilMs) throw thrown;
         await clock.sleep(pauseMs);
       }
     }

@@ -40,7 +40,14 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   const { saver } = call;
   if (saver === undefined || !ending.whole) return closeCall(call, gateway, bill);
   // A client that knows its id could read it even if the process was killed, so no response may be readable without a row.
-  if (saver.pending || call.stream) return closeCall(call, gateway, bill).then(() => saver.save(attempt));
+  if (saver.insists || call.stream) {
+    return closeCall(call, gateway, bill).then(async () => {
+      // The gateway does not end before.
+      gateway.runningCalls++;
+      await saver.save(attempt);
+      gateway.runningCalls--;
+    });
+  }
   // Both must be stored before the client has its whole response, because it may build on it at once. The row is the second, so that
   // it says what was not stored.
   const lost = saver.save(attempt).then(() => {

@@ -13,13 +13,13 @@ const MAX_REQUESTS = 100_000;
  * Stores the requests of a batch, one a line, while they arrive: they are never in memory together. This protocol has no state for
  * a batch that failed as a whole, so what would make it fail is refused at once.
  */
-export async function storeRequests(request: Request, gateway: Gateway): Promise<ObjectBlob> {
+export async function storeRequests(request: Request, project: string, gateway: Gateway): Promise<ObjectBlob> {
   const { uploads, snapshot } = gateway;
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw new GatewayError("unsupported_media_type", "The Content-Type must be application/json.");
   }
-  const write = (body: AsyncIterable<Uint8Array>) => uploads.write(linesOf(body, snapshot.maxBodyBytes));
+  const write = (body: AsyncIterable<Uint8Array>) => uploads.write(project, linesOf(body, snapshot.maxBodyBytes));
   try {
     return await readArriving(request, uploads.limits.maxFileBytes, write, gateway);
   } catch (refusal) {

@@ -77,7 +77,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const get = (headers: Record<string, string> = {}, method = "GET", url = files.urlOf(video)) =>
+const get = (headers: Record<string, string> = {}, method = "GET", url = files.urlOf(video, "static:red")) =>
   fetch(url, { headers, method });
 const bodyOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 const isSame = (one: Uint8Array, other: Uint8Array) => one.length === other.length && Bun.hash(one) === Bun.hash(other);
@@ -175,7 +175,7 @@ describe("GET and HEAD /files/{id}", () => {
 
   test("S09: strangers, wrong signatures, expired and unknown files get exactly the same response", async () => {
     const plain = `${listener.url}/files/${video.id}`;
-    const signed = files.urlOf(video);
+    const signed = files.urlOf(video, "static:red");
     const unknown = `${listener.url}/files/file_${"A".repeat(22)}`;
     const old = await files.keep({ project: "red", owner: "o", mimeType: "", content: bytes, nowMs: nowMs - 1e9 });
     const attempts: [string, Record<string, string>][] = [
@@ -187,7 +187,7 @@ describe("GET and HEAD /files/{id}", () => {
       [signed.replace(/expires=\d+/, "expires=9999999999"), {}],
       [signed.replace(/&signature.*/, ""), {}],
       [signed.replace(video.id, old.id), {}],
-      [files.urlOf(old), {}],
+      [files.urlOf(old, "static:red"), {}],
       [`${listener.url}/files/${old.id}`, { authorization: `Bearer ${KEYS.red}` }],
       [unknown, { authorization: `Bearer ${KEYS.red}` }],
       [`${listener.url}/files/..%2F..%2Fetc%2Fpasswd`, { authorization: `Bearer ${KEYS.red}` }],
@@ -205,7 +205,7 @@ describe("GET and HEAD /files/{id}", () => {
   });
 
   test("a signed URL expires", async () => {
-    const url = files.urlOf(video, nowMs + 60_000);
+    const url = files.urlOf(video, "static:red", nowMs + 60_000);
     const before = nowMs;
     nowMs += 61_000;
     expect((await get({}, "GET", url)).status).toBe(404);
@@ -221,7 +221,7 @@ describe("GET and HEAD /files/{id}", () => {
       content: new Uint8Array(64 * 1024 * 1024),
       nowMs,
     });
-    const url = new URL(files.urlOf(large));
+    const url = new URL(files.urlOf(large, "static:red"));
     const linkOf = (descriptor: string) => {
       try {
         return readlinkSync(`/proc/self/fd/${descriptor}`);

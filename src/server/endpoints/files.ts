@@ -1,7 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { FileClaim } from "../../files/files.ts";
 import { parseObjectId } from "../../objects/object-id.ts";
-import { countedCaller } from "../counted-caller.ts";
+import { countedCaller, countedHolder } from "../counted-caller.ts";
 import { credentialOf } from "../credential.ts";
 import { file } from "../openapi/operation.ts";
 import type { RoutedRequest, ServerContext } from "../routed-request.ts";
@@ -26,7 +25,7 @@ export const getFile: ClientEndpoint = {
   summary: "Fetch a generated file",
   dialect: "chat",
   access: "signed",
-  parameters: ["file-id", "expires", "signature", "range"],
+  parameters: ["file-id", "expires", "signature", "holder", "range"],
   answers: FILE_ANSWERS,
   failures: ["404"],
   handle: serveFile,
@@ -38,7 +37,7 @@ export const headFile: ClientEndpoint = {
   paths: ownPath("/files/{id}"),
   id: "headFile",
   summary: "Get the headers of a generated file",
-  parameters: ["file-id", "expires", "signature"],
+  parameters: ["file-id", "expires", "signature", "holder"],
   answers: [{ status: 200, description: "The file exists; the headers have its type and length." }],
   handle: serveFile,
 };
@@ -66,26 +65,23 @@ export const downloadFile: ClientEndpoint = {
 /** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed URL or of a key of the file's project. */
 async function serveFile(routed: RoutedRequest, context: ServerContext): Promise<Response> {
   const { gateway } = context;
-  const { id, linked } = routed.parameters;
-  const record = await gateway.files.read(id ?? linked ?? "", await claimsOf(routed, context), gateway.clock.nowMs());
+  const id = routed.parameters["id"] ?? routed.parameters["linked"] ?? "";
+  const record = await gateway.files.read(id, await projectsOf(id, routed, context), gateway.clock.nowMs());
   return sendFile(record, routed, gateway);
 }
 
 /** A wrong key or half a signature authorizes nothing: the response is the same as for every stranger (S09). */
-async function claimsOf(
-  { request, dialect, connection, query }: RoutedRequest,
-  { gateway }: ServerContext,
-): Promise<FileClaim[]> {
-  const claims: FileClaim[] = [];
-  const [expires, signature] = [query.get("expires"), query.get("signature")];
-  if (expires !== null && signature !== null) claims.push({ expires, signature });
-  const caller = { request, dialect, connection, query: undefined };
+async function projectsOf(id: string, routed: RoutedRequest, { gateway }: ServerContext): Promise<string[]> {
+  const { request, dialect, connection, query } = routed;
   if (credentialOf(request, undefined, dialect) !== undefined) {
     try {
-      claims.push({ project: (await countedCaller(caller, gateway)).project });
+      return [(await countedCaller({ request, dialect, connection, query: undefined }, gateway)).project];
     } catch (thrown) {
       if (!(thrown instanceof GatewayError && thrown.kind === "unauthenticated")) throw thrown;
     }
   }
-  return claims;
+  const [expires, signature, holder] = ["expires", "signature", "holder"].map((name) => query.get(name) ?? "");
+  if (!expires || !signature || !holder) return [];
+  if (!gateway.files.isSigned(id, { expires, signature, holder }, gateway.clock.nowMs())) return [];
+  return [(await countedHolder(holder, routed, gateway)).project];
 }

@@ -88,7 +88,8 @@ async function inputOf(
     seen.add(key);
     return `${JSON.stringify({ key, request: line["request"] ?? null })}\n`;
   });
-  return { blobs: [await uploads.write(Buffer.from(lines.join("")))] };
+  const text = Buffer.from(lines.join(""));
+  return { blobs: [await uploads.write(principal.project, text, text.length)] };
 }
 
 export const listGenaiBatches: ClientEndpoint = {

@@ -32,7 +32,7 @@ export const createMessageBatch: ClientEndpoint = {
   answers: [json(BatchAnswer, "The batch.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
     const headers = keptHeaders(incomingOf(routed), principal, OF_BATCH, gateway);
-    const blob = await storeRequests(routed.request, gateway);
+    const blob = await storeRequests(routed.request, principal.project, gateway);
     try {
       const own = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS };
       const terms = { ...own, blobs: [blob], headers };

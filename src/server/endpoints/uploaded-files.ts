@@ -35,7 +35,7 @@ export const uploadFile: ClientEndpoint = {
       {
         field: "file",
         maxBytes: uploads.limits.maxFileBytes,
-        keep: (content) => uploads.write(content),
+        keep: (content, atLeast) => uploads.write(principal.project, content, atLeast),
         discard: (blob) => uploads.discard([blob]),
       },
       gateway,

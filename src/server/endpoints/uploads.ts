@@ -9,7 +9,7 @@ import type { UploadedFile } from "../../objects/uploaded-files.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { readArriving, readSmallBody } from "../../relay/request/read-body.ts";
 import { receiveUpload } from "../../relay/request/read-form.ts";
-import { countedCaller } from "../counted-caller.ts";
+import { countedCaller, countedHolder } from "../counted-caller.ts";
 import { presentsCredential } from "../credential.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { FileAnswer, UploadAnswer, UploadPartAnswer } from "../openapi/file-answers.ts";
@@ -67,7 +67,7 @@ export const addUploadPart: ClientEndpoint = {
       {
         field: "data",
         maxBytes: gateway.uploads.limits.maxFileBytes,
-        keep: (content) => gateway.partialUploads.add(upload, content),
+        keep: (content, atLeast) => gateway.partialUploads.add(upload, content, { atLeast }),
         discard: () => Promise.resolve(),
       },
       gateway,
@@ -122,7 +122,7 @@ export const resumeUpload: ClientEndpoint = {
   id: "resumeUpload",
   summary: "Upload a file with the resumable protocol",
   dialect: "genai",
-  // The URL of a begun upload is unguessable, and some clients send no key with it.
+  // The URL of a begun upload is unguessable, and some clients send no key with it: it stands for the key that began.
   access: "signed",
   answers: [json(Type.Object({ file: FileAnswer }), "The file, once its last bytes have arrived.")],
   handle: (routed, context) => {
@@ -160,11 +160,12 @@ const beginResumable: Handler = withCaller(async (principal, { request }, { gate
 
 async function continueResumable(id: string, routed: RoutedRequest, { gateway }: ServerContext): Promise<Response> {
   const { request, query } = routed;
-  const reader = presentsCredential(request, query)
-    ? await countedCaller(routed, gateway)
-    : await gateway.partialUploads.ownerOf(id);
-  const upload = reader && (await gateway.partialUploads.find(reader, id));
-  if (reader === undefined || upload === undefined) throw noSuchObject("upload", id);
+  const isBare = !presentsCredential(request, query);
+  const holder = isBare ? await gateway.partialUploads.keyOf(id) : undefined;
+  if (isBare && holder === undefined) throw noSuchObject("upload", id);
+  const reader = await (holder === undefined ? countedCaller(routed, gateway) : countedHolder(holder, routed, gateway));
+  const upload = await gateway.partialUploads.find(reader, id);
+  if (upload === undefined) throw noSuchObject("upload", id);
   if (upload.fileId !== undefined) {
     // The client lost the response to its last request.
     const stored = await gateway.uploads.find(reader, objectId("file", "genai", upload.fileId));
@@ -184,14 +185,14 @@ async function continueResumable(id: string, routed: RoutedRequest, { gateway }:
       throw new GatewayError("invalid_request", message, { path: "X-Goog-Upload-Offset" });
     }
     routed.connection.hold();
-    const add = async (body: AsyncIterable<Uint8Array>) => {
+    const add = async (body: AsyncIterable<Uint8Array>, atLeast: number) => {
       const counted = async function* () {
         for await (const chunk of body) {
           received += chunk.length;
           yield chunk;
         }
       };
-      await gateway.partialUploads.add(upload, counted(), offset);
+      await gateway.partialUploads.add(upload, counted(), { atLeast, offset });
     };
     await readArriving(request, gateway.uploads.limits.maxFileBytes, add, gateway).finally(() =>
       routed.connection.rest(),

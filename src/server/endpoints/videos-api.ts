@@ -165,7 +165,7 @@ export const getVideoContent: ClientEndpoint = {
       const message = 'This video has no content: GET /v1/videos/{id} shows its status. Wait until it is "completed".';
       throw new GatewayError("invalid_request", message, { path: "video_id", code: "video_not_ready" });
     }
-    return sendFile(await files.read(video.file, [{ project }], clock.nowMs()), routed, context.gateway);
+    return sendFile(await files.read(video.file, [project], clock.nowMs()), routed, context.gateway);
   },
 };
 

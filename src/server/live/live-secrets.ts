@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "../../access/principal.ts";
-import { type Caller, checkCallerNetwork } from "../../access/scopes.ts";
+import type { Caller } from "../../access/scopes.ts";
 import { Sealer } from "../../answers/sealer.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -73,11 +73,7 @@ export async function openLiveSecret(
     const message = "This client secret is unknown or has expired. Create one with POST /v1/realtime/client_secrets.";
     throw new GatewayError("unauthenticated", message);
   }
-  // Another process may have made the key a moment ago.
-  await gateway.keys.recall(found.keyId);
-  const principal = keyOfSecret(found.keyId, gateway);
-  caller.shown = principal;
-  checkCallerNetwork(principal, caller);
+  const principal = await gateway.keys.holder(found.keyId, caller, "client secret");
   const sealed = Buffer.from(found.session, "base64");
   const made: unknown = JSON.parse(await sealerOf(value, gateway).open(sealed, place(hash)));
   const { session, headers } = made as Pick<LiveSecret, "session" | "headers">;

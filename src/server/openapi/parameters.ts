@@ -134,6 +134,7 @@ export const PARAMETERS = {
   "file-id": inPath("id", "As in the URL of a response."),
   expires: inQuery("expires", "Part of a signed URL: when it expires, in seconds since 1970."),
   signature: inQuery("signature", "Part of a signed URL."),
+  holder: inQuery("holder", "Part of a signed URL: the id of the key that it was given to, and is used as."),
   range: header("range", "The requested range of the file, such as `bytes=0-1023`."),
   "idempotency-key": header(
     "Idempotency-Key",

@@ -63,7 +63,8 @@ export async function insertAnswer(
   const { conversation } = answer;
   await storage.transaction(async (queries) => {
     const marks = Array.from({ length: 16 }, () => "?").join(", ");
-    await queries.query(`INSERT INTO answers (${ALL}, size) VALUES (${marks})`, [
+    const insert = `INSERT INTO answers (${ALL}, size) VALUES (${marks}) ON CONFLICT DO NOTHING RETURNING id`;
+    const inserted = await queries.query(insert, [
       answer.id,
       answer.project,
       answer.keyId ?? null,
@@ -81,6 +82,8 @@ export async function insertAnswer(
       answer.answer,
       answer.input.length + answer.answer.length,
     ]);
+    // An earlier attempt was stored after all. Ids are the gateway's own.
+    if (inserted.length === 0) return;
     await insertItems(queries, answer, itemIds);
     if (metadata !== undefined) await insertMetadata(queries, answer, metadata);
     await also?.(queries);

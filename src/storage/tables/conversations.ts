@@ -78,6 +78,13 @@ export async function appendItems(queries: Queries, id: string, { items, size, e
   return true;
 }
 
+/** Whether it has one of these items. It cannot be changed until the end of the transaction. */
+export async function hasItems(queries: Queries, id: string, items: readonly NewConversationItem[]): Promise<boolean> {
+  await queries.query("UPDATE objects SET size = size WHERE id = ?", [id]);
+  const ids = items.slice(0, 1).map((item) => item.id);
+  return (await selectItemsById(queries, id, ids)).length > 0;
+}
+
 async function insertItems(
   queries: Queries,
   id: string,

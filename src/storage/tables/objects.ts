@@ -190,15 +190,25 @@ export async function fullShare(
   { project, size }: Pick<StoredObject, "project" | "size">,
   usualBytes: number,
 ): Promise<FullShare | undefined> {
+  const { maxBytes, left } = await shareRoom(queries, project, usualBytes);
+  return size <= left ? undefined : { maxBytes };
+}
+
+/** The share of a project, and what is left of it. */
+export async function shareRoom(
+  queries: Queries,
+  project: string,
+  usualBytes: number,
+): Promise<FullShare & { left: number }> {
   const [row] = await queries.query(
     `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS total, (SELECT project_mb FROM projects WHERE id = ?) AS own_mb
      FROM objects WHERE project = ?`,
     [project, project],
   );
-  if (row === undefined) return undefined;
+  if (row === undefined) throw new Error("a sum has a row");
   const ownMegabytes = optionalNumber(row, "own_mb");
   const maxBytes = ownMegabytes === undefined ? usualBytes : Math.round(ownMegabytes * BYTES_PER_MEGABYTE);
-  return number(row, "total") + size <= maxBytes ? undefined : { maxBytes };
+  return { maxBytes, left: maxBytes - number(row, "total") };
 }
 
 export async function insertBlobs(

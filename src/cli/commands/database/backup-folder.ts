@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorCode } from "../../../base/error-code.ts";
 import type { Config } from "../../../config/config.ts";
-import { errorCode } from "../../../files/error-code.ts";
 import { isFileName } from "../../../files/file-store.ts";
 import { copySqlite, damageOf } from "../../../storage/copy-sqlite.ts";
 import { sqlitePath } from "../../../storage/redact-storage-url.ts";

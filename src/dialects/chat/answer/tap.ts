@@ -12,6 +12,7 @@ import { requireFewChoices } from "../../answer/answer-bounds.ts";
 import { modelJson } from "../../answer/model-json.ts";
 import { TapBase } from "../../answer/tap-base.ts";
 import type { NativeAnswerContext, TapProgress } from "../../dialect.ts";
+import { countedOnce } from "../../request/prompt-counts.ts";
 import { hidesReasoning, mirrorReasoning, wantsCost, wantsUsage } from "../native.ts";
 import type { ChatQuirks } from "../quirks.ts";
 import { callsNothing } from "../tool-call.ts";
@@ -129,7 +130,7 @@ export class ChatTap extends TapBase {
 
   /**
    * Returns the usage that replaces the chunk's own, if that lacks or zeroes what an earlier chunk counted, since clients would take it as
-   * final (decision 0085): null in place of zeros (H39). Undefined if the chunk's own usage stays.
+   * final, or counts a token twice (decision 0085): null in place of zeros (H39). Undefined if the chunk's own usage stays.
    */
   #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const found = usageIn(chunk);
@@ -138,9 +139,11 @@ export class ChatTap extends TapBase {
     const counted = laterUsage(this.usageSeen, usage);
     const isZeros = counted !== usage && countsNothing(usage);
     this.usageSeen = counted;
-    const shown = counted === usage ? found.raw : { ...found.raw, ...encodeUsage(counted) };
+    const details = countedOnce(objectAt(found.raw, "prompt_tokens_details"), usage);
+    const raw = details === undefined ? found.raw : { ...found.raw, prompt_tokens_details: details };
+    const shown = counted === usage ? raw : { ...raw, ...encodeUsage(counted) };
     if (!isZeros) this.#owedUsage = found.elsewhere ? shown : undefined;
-    if (counted === usage || found.elsewhere) return undefined;
+    if (shown === found.raw || found.elsewhere) return undefined;
     return isZeros ? null : shown;
   }
 
