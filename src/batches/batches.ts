@@ -57,7 +57,12 @@ export class Batches {
     const { storage, clock, random, limits } = this.#options;
     const { form, endpoint, windowMs, inputId, client, name, window, headers } = batch;
     const createdAtMs = Math.floor(clock.wallMs());
-    const terms: BatchTerms = { id: newObjectRandom(random), form, endpoint, deadlineAtMs: createdAtMs + windowMs };
+    const terms: BatchTerms = {
+      id: newObjectRandom(random),
+      form,
+      endpoint,
+      deadlineAtMs: Math.floor(clock.nowMs()) + windowMs,
+    };
     const metadata: BatchMetadata = withoutAbsent({
       inputId,
       client,
