@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { system } from "../src/base/system.ts";
 import { eventually } from "../testing/eventually.ts";
 import type { PlayedBatchHost } from "../testing/hosts/batch-host.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -66,7 +67,11 @@ describe("H24: a batch whose credential is not configured any more", () => {
     host.faults.isHeld = true;
     let laterMs = 0;
     const config = { ...nativeModels(host.url), keys: [{ name: "tests", key: TEST_KEY }] };
-    const gateway = await startTestGateway({ config, wallMs: () => Date.now() + laterMs });
+    const gateway = await startTestGateway({
+      config,
+      wallMs: () => Date.now() + laterMs,
+      nowMs: () => system.clock.nowMs() + laterMs,
+    });
     try {
       const clients = new BatchClients(gateway, TEST_KEY);
       const id = await clients.create("chat", [line("a", "test/chat"), line("b", "test/chat")]);

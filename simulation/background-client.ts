@@ -17,7 +17,16 @@ interface BackgroundOptions {
   onBegun: (id: string) => void;
 }
 
+interface Seen {
+  status: number;
+  /** NaN if the response does not say. */
+  retryAfterSeconds: number;
+  text: string;
+}
+
 const POLL_MS = 900;
+/** A window of rates, and the second in which it began. */
+const MINUTE_SECONDS = 61;
 /** Longer than a response takes, including the time until a killed process's response is marked failed. */
 const MAX_POLLS = 1_500;
 
@@ -66,6 +75,11 @@ export class BackgroundClient {
     const process = this.#options.process();
     const seen = process && (await this.#send(process, this.#look(id)));
     if (seen === undefined || seen.status >= 500) return undefined;
+    // Polls count towards the key's rate (decision 0088), so the gateway must say when the next one is within it.
+    if (seen.status === 429 && seen.retryAfterSeconds > 0 && seen.retryAfterSeconds <= MINUTE_SECONDS) {
+      await this.#options.clock.sleep(seen.retryAfterSeconds * 1_000);
+      return undefined;
+    }
     if (seen.status !== 200) {
       this.#violate("a background response is available to its client", `HTTP ${seen.status}`);
       return "failed";
@@ -96,10 +110,11 @@ export class BackgroundClient {
   }
 
   /** Undefined if the connection was cut. */
-  async #send(process: SimulatedProcess, request: Request): Promise<{ status: number; text: string } | undefined> {
+  async #send(process: SimulatedProcess, request: Request): Promise<Seen | undefined> {
     const answering = process.handle(request, connection()).then(async (response) => {
       this.#book.receiptId ??= response.headers.get("x-trivium-receipt") ?? undefined;
-      return { status: response.status, text: await response.text() };
+      const retryAfterSeconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+      return { status: response.status, retryAfterSeconds, text: await response.text() };
     });
     return await Promise.race([answering, process.killed.then(() => undefined)]);
   }

@@ -18,13 +18,15 @@ interface ProviderPlan {
   kind: string;
   dialect: ScriptedDialect;
   baseUrl: string;
+  /** False for a host that is not the vendor's, although its kind is. */
+  home?: boolean;
   /** Number of credentials; 1 if absent. */
   credentials?: number;
 }
 
 /** Each provider has its own host. */
 export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
-  alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.test/v1" },
+  alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.test/v1", home: false },
   beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test", credentials: 2 },
   gamma: { kind: "gemini", dialect: "genai", baseUrl: "http://gamma.test" },
   delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
@@ -123,11 +125,12 @@ function sections(): Record<string, unknown> {
     routing: { max_concurrent: MAX_CONCURRENT, max_queue: 48 },
     providers: Object.fromEntries([
       ...Object.entries(services.providers),
-      ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
+      ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl, home }]) => [
         name,
         {
           kind,
           base_url: baseUrl,
+          home,
           timeout_ms: TIMEOUT_MS,
           credentials: secretsOf(name).map((api_key) => ({ api_key })),
           max_concurrent: MAX_CONCURRENT_AT[name],

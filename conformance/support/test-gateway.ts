@@ -31,6 +31,8 @@ export interface TestGatewayOptions {
   config?: Record<string, unknown>;
   timings?: Partial<Timings>;
   wallMs?: () => number;
+  /** The clock that never steps. */
+  nowMs?: () => number;
   environment?: Record<string, string>;
   /** More than the program's own dialects and kinds of providers. */
   registry?: Registry;
@@ -46,7 +48,8 @@ export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
 export async function startTestGateway({
   config = {},
   timings,
-  wallMs,
+  wallMs = system.clock.wallMs,
+  nowMs = system.clock.nowMs,
   environment = {},
   registry,
   log = { level: LOG_LEVELS.find((level) => level === process.env["TRIVIUM_TEST_LOG"]) ?? "silent" },
@@ -73,7 +76,7 @@ export async function startTestGateway({
       log: createLog({ clock: system.clock, ...log }),
       ...(timings ? { timings } : {}),
       ...(registry ? { registry } : {}),
-      ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
+      sources: { ...system, clock: { ...system.clock, wallMs, nowMs } },
     });
   };
   // Gateways that share a storage share their files too.

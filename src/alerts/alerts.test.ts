@@ -71,6 +71,31 @@ describe("a budget", () => {
     });
   });
 
+  test("Q4: each week and each quarter is a period, named by itself", async () => {
+    const alerts = world.process();
+    const tell = async (window: "week" | "quarter") => {
+      await alerts.tellBudgets([used(5, { window })], world.clock.wallMs());
+      await world.clock.pass(1);
+    };
+    // The year begins on a Thursday.
+    for (let day = 0; day < 12; day++) {
+      await tell("week");
+      await tell("quarter");
+      await world.clock.pass(DAY_MS);
+    }
+    for (let month = 0; month < 5; month++) {
+      await tell("quarter");
+      await world.clock.pass(30 * DAY_MS);
+    }
+    expect(world.sent.map(({ json: { data } }) => [data["window"], data["period"]])).toEqual([
+      ["week", "2026-W01"],
+      ["quarter", "2026-Q1"],
+      ["week", "2026-W02"],
+      ["week", "2026-W03"],
+      ["quarter", "2026-Q2"],
+    ]);
+  });
+
   test("H30: a clock that is set back a day and forward again repeats no alert", async () => {
     const look = async (usd: number) => {
       await world.process().tellBudgets([used(usd)], world.clock.wallMs());

@@ -1,5 +1,5 @@
 import { type BudgetUse, WINDOW_WORDS } from "../access/budget.ts";
-import { type BudgetWindow, windowEndMs } from "../access/spend-meter.ts";
+import { type BudgetWindow, windowEndMs, windowStartMs } from "../access/spend-meter.ts";
 import { type AlertDraft, dollars, quotedName } from "./alert.ts";
 
 /** A threshold of a budget that has been passed, with those below it: they are reported together, once. */
@@ -14,10 +14,23 @@ export interface PassedThreshold {
 /** After a clock is set back, the alerts of that time must still be found. */
 const KEPT_MS = 62 * 86_400_000;
 
-/** `YYYY-MM-DD`, `YYYY-MM`, or `total`. */
+const DAY_MS = 86_400_000;
+const DAYS_PER_WEEK = 7;
+const MONTHS_PER_QUARTER = 3;
+
+/** `2026-01-31`, `2026-W05` as in ISO 8601, `2026-01`, `2026-Q1` or `total`: each window has a name of its own. */
 function periodOf(window: BudgetWindow, atMs: number): string {
   if (window === "total") return window;
-  return new Date(atMs).toISOString().slice(0, window === "day" ? 10 : 7);
+  const startMs = windowStartMs(window, atMs);
+  const start = new Date(startMs);
+  if (window === "day") return start.toISOString().slice(0, 10);
+  if (window === "month") return start.toISOString().slice(0, 7);
+  if (window === "quarter") return `${start.getUTCFullYear()}-Q${1 + start.getUTCMonth() / MONTHS_PER_QUARTER}`;
+  // A week belongs to the year of its Thursday.
+  const thursdayMs = startMs + 3 * DAY_MS;
+  const year = new Date(thursdayMs).getUTCFullYear();
+  const week = 1 + Math.floor((thursdayMs - Date.UTC(year, 0)) / (DAYS_PER_WEEK * DAY_MS));
+  return `${year}-W${String(week).padStart(2, "0")}`;
 }
 
 export function passedThreshold(

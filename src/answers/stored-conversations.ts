@@ -2,6 +2,7 @@ import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
+import { askedOf, madeOnce, newIdOf } from "../objects/made-once.ts";
 import { newObjectRandom, objectId, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { shareUsed } from "../objects/share.ts";
@@ -109,7 +110,7 @@ export class StoredConversations {
     items: readonly NewItem[],
   ): Promise<StoredConversation> {
     const { storage, clock, random, limits } = this.#options;
-    const id = newObjectRandom(random);
+    const id = newIdOf(owner, "conversation", random);
     const { project, keyId, share } = owner;
     const sealed = await this.#sealAll({ id, project }, items);
     const client = { client: metadata };
@@ -121,13 +122,15 @@ export class StoredConversations {
       share,
       state: STATE,
       size: sizeOf(Buffer.byteLength(JSON.stringify(client))) + sumOf(sealed),
-      metadata: client,
+      metadata: { ...client, ...askedOf(owner, metadata, items) },
       createdAtMs: Math.floor(clock.wallMs()),
       expiresAtMs: this.#expiry(),
     });
-    const full = await insertConversation(storage, object, sealed, limits.maxProjectBytes);
-    if (full !== undefined) throw shareUsed(project, full);
-    return conversationOf(object);
+    const made = await madeOnce(object, async () => {
+      const full = await insertConversation(storage, object, sealed, limits.maxProjectBytes);
+      if (full !== undefined) throw shareUsed(project, full);
+    });
+    return conversationOf(made);
   }
 
   /** Undefined if there is none that the reader may see. */
@@ -143,7 +146,7 @@ export class StoredConversations {
   ): Promise<StoredConversation | undefined> {
     const object = await this.#object(reader, id);
     if (object === undefined) return undefined;
-    const changed = { ...object, metadata: { client: metadata } };
+    const changed = { ...object, metadata: { ...object.metadata, client: metadata } };
     return (await changeObject(this.#options.storage, object.id, [STATE], changed))
       ? conversationOf(changed)
       : undefined;

@@ -181,6 +181,7 @@ export async function assemble(config: Config, given: Given) {
   });
   const batchOptions = {
     ...sources,
+    instance,
     storage,
     content: new ObjectContent({ storage, store: given.fileStore, random }),
     mode: config.batch.mode,

@@ -29,14 +29,18 @@ const DAY_MS = 86_400_000;
 /** What the sums of these levels are apart for. */
 const PARTS: Readonly<Partial<Record<SharedWindow["level"], "model" | "tags">>> = { model: "model", tag: "tags" };
 
+const namesOf = (group: readonly Budget[]): string[] => [
+  ...new Set(group.map(({ shared }) => readPartId(shared.id)?.name ?? "")),
+];
+
 /** The spending of each instance, from the receipts that it has written. */
 export function instanceSpending({ storage, recover }: InstanceSpendingOptions): SpentByInstance {
   /** One query for all windows of the same period and kind, all at once: calls may wait for them. */
-  async function sums(windows: readonly string[], one?: { instance: string; startedMs: number }) {
+  async function sums(windows: readonly string[], one?: string) {
     const found = new Map<string, Map<string, number>>();
     const [makers, known] = await Promise.all([selectMakers(storage), one ? [] : selectInstances(storage)]);
-    const instances = one ? [one.instance] : known.map(({ id }) => id);
-    const startedMs = one?.startedMs ?? 0;
+    const instances = one ? [one] : known.map(({ id }) => id);
+    const startedMs = Math.min(...instances.map(startOf), Number.MAX_SAFE_INTEGER);
     const budgets = windows.flatMap((name) => {
       const shared = readBudgetName(name);
       return shared === undefined ? [] : [{ name, shared }];
@@ -50,10 +54,12 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
         for (const { name } of group) found.set(name, new Map());
       } else {
         const rows = await sumCostByInstance(storage, {
-          sinceMs: Math.max(sinceMs, startedMs),
+          sinceMs,
           untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
           instances,
-          by: PARTS[level],
+          startedMs,
+          withOthers: one === undefined,
+          by: PARTS[level] === "tags" ? { tagsLike: namesOf(group) } : PARTS[level],
         });
         for (const { name, shared } of group) found.set(name, sumOf(rows, shared, makers));
       }
@@ -84,7 +90,7 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
     makers: Makers,
     instances: readonly string[],
   ): Promise<void> {
-    const users = [...new Set(group.map(({ shared }) => readPartId(shared.id)?.name ?? ""))];
+    const users = namesOf(group);
     const { sinceMs = 0, untilMs = 0 } = group[0]?.shared ?? {};
     const days = { fromDay: sinceMs / DAY_MS, untilDay: Math.min(untilMs / DAY_MS, Number.MAX_SAFE_INTEGER) };
     const rows = await sumEndUsersByInstance(storage, users, days);
@@ -92,9 +98,11 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
     const named = rows.map(({ endUser, instance, ...row }) => ({
       ...row,
       instance: known.has(instance) ? instance : "",
-      part: endUser,
+      endUser,
+      model: "",
+      tags: [],
     }));
-    const byUser = Map.groupBy(named, ({ part }) => part);
+    const byUser = Map.groupBy(named, ({ endUser }) => endUser);
     for (const { name, shared } of group) {
       const ofUser = byUser.get(readPartId(shared.id)?.name ?? "") ?? [];
       found.set(name, sumOf(ofUser, shared, makers));
@@ -117,8 +125,8 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
     const part = readPartId(id);
     if (part === undefined || !isWithin(row, part.level, part.id, makers)) return false;
     if (level === "end_user") return true;
-    if (level === "model") return matches(part.name, row.part);
-    return row.part !== "" && (JSON.parse(row.part) as string[]).some((tag) => matches(part.name, tag));
+    if (level === "model") return matches(part.name, row.model);
+    return row.tags.some((tag) => matches(part.name, tag));
   };
 
   const isWithin = ({ keyId, project }: InstanceSum, level: WholeLevelName, id: string, makers: Makers): boolean => {
@@ -133,7 +141,7 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
     },
     ofDead: async (instance, windows) => {
       await recover();
-      const found = await sums(windows, { instance, startedMs: startOf(instance) });
+      const found = await sums(windows, instance);
       return new Map([...found].map(([name, spent]) => [name, spent.get(instance) ?? 0]));
     },
   };

@@ -164,6 +164,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   // The ledger is closed by then, so the unspent rest is known and can be returned.
   parts.add("leases", leases && (() => leases.stop()));
   await startLeases(leases);
+  // What is left of batches is held before the first call may spend it.
+  await batchRunner.prepare();
   // Before it listens: others may have changed something since it was read.
   await gateway.changes.join();
 
@@ -205,7 +207,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const drain = async (hurry?: AbortSignal) => {
     await server.linger(drainDelaySeconds, hurry);
     state.accepting = false;
-    await server.drain(drainSeconds, hurry);
+    await Promise.all([server.drain(drainSeconds, hurry), batchRunner.drain(drainSeconds, hurry)]);
   };
   parts.add("calls", drain, { withinMs: (drainDelaySeconds + drainSeconds) * 1000 + OUTER_STOP_MS });
   const reloads = watchReloads(options, made, setPublicUrl);

@@ -1,7 +1,6 @@
 import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Receipt } from "../canon/receipt.ts";
 import type { ObjectContent } from "../objects/object-content.ts";
 import { insertReady, makeReady } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -32,6 +31,7 @@ import { BatchHolds } from "./batch-holds.ts";
 import { BatchOutput } from "./batch-output.ts";
 import { withMoment } from "./batches.ts";
 import type { Choice } from "./choose-native.ts";
+import { ExpiredClaims, RENEWALS_PER_LEASE } from "./expired-claims.ts";
 import { InputReader } from "./input-reader.ts";
 import type { LinePace } from "./line-pace.ts";
 import type { LineWork } from "./line-work.ts";
@@ -46,6 +46,8 @@ interface NativeBatches {
 }
 
 interface BatchRunnerOptions extends Sources {
+  /** The owner of what is claimed here, which the storage knows. */
+  instance: string;
   storage: Storage;
   content: ObjectContent;
   forms: Readonly<Record<string, BatchForm>>;
@@ -75,6 +77,8 @@ interface DoneLine {
 }
 
 const TICK_MS = 1_000;
+/** How often a drain looks whether lines still run. */
+const LOOK_MS = 20;
 /** How often what other processes have run of a batch is subtracted from what is held for it. */
 const HOLD_MS = 5_000;
 /** Batches whose input is read, or whose output is written, at once. */
@@ -94,6 +98,7 @@ const RETRY_MS = 10_000;
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #owner: string;
+  readonly #expired: ExpiredClaims;
   readonly #pace: LinePace;
   readonly #input: InputReader;
   readonly #output: BatchOutput;
@@ -107,6 +112,7 @@ export class BatchRunner {
   /** As of the last tick. */
   #open: readonly OpenBatch[] = [];
   #stopTicking: Cancel | undefined;
+  #isDraining = false;
   #isTicking = false;
   #isWanted = false;
   #isAdvancing = false;
@@ -117,9 +123,10 @@ export class BatchRunner {
   #lastProject = "";
 
   constructor(options: BatchRunnerOptions) {
-    const { random, content, work, pace, retentionMs } = options;
+    const { instance, content, work, pace, retentionMs, leaseMs } = options;
     this.#options = options;
-    this.#owner = random.id();
+    this.#owner = instance;
+    this.#expired = new ExpiredClaims(leaseMs);
     this.#pace = pace;
     this.#input = new InputReader(content);
     this.#output = new BatchOutput({ ...options, retentionMs });
@@ -130,7 +137,7 @@ export class BatchRunner {
     const { clock, leaseMs, storage } = this.#options;
     const stops = [
       clock.every(TICK_MS, () => this.wake()),
-      clock.every(leaseMs / 3, () => {
+      clock.every(leaseMs / RENEWALS_PER_LEASE, () => {
         const lines = [...this.#running.keys()];
         this.#report(renewLineLeases(storage, lines, this.#lease()), "failed to renew the leases of batch lines");
         const hasBatches = this.#tasks.size > 0 || this.#open.some((batch) => this.#isOwn(batch));
@@ -143,7 +150,15 @@ export class BatchRunner {
     this.wake();
   }
 
-  /** Takes no more lines, and waits for those that run. Other processes continue with the batches at once. */
+  /** Takes no more lines, and lets those that run end: their calls cost money, whether or not somebody waits for them. */
+  async drain(seconds: number, hurry?: AbortSignal): Promise<void> {
+    const { nowMs, sleep } = this.#options.clock;
+    this.#isDraining = true;
+    for (const untilMs = nowMs() + seconds * 1000; nowMs() < untilMs && !hurry?.aborted; await sleep(LOOK_MS))
+      if (this.#running.size === 0) return;
+  }
+
+  /** Ends what it does for batches. Other processes continue with them at once. */
   async stop(): Promise<void> {
     this.#stopTicking?.();
     this.#stopTicking = undefined;
@@ -168,17 +183,44 @@ export class BatchRunner {
   readonly #isStopped = (): boolean => this.#stopTicking === undefined;
 
   async #tick(): Promise<void> {
-    const { storage, clock } = this.#options;
     while (this.#isWanted && !this.#isStopped()) {
       this.#isWanted = false;
-      this.#open = await selectOpenBatches(storage);
-      this.#holds.keepOnly(this.#open.filter((batch) => this.#isOwn(batch)));
-      this.#refusals.keepOnly(this.#open);
-      if (this.#open.length === 0) continue;
-      await freeLines(storage, clock.wallMs());
+      await this.#look();
       for (const batch of this.#open) await this.#attend(batch);
-      this.#advance();
+      if (this.#open.length > 0) this.#advance();
     }
+  }
+
+  async #look(): Promise<void> {
+    const { storage, clock } = this.#options;
+    this.#open = await selectOpenBatches(storage);
+    this.#expired.answered(clock.nowMs());
+    this.#holds.keepOnly(this.#open.filter((batch) => this.#isOwn(batch)));
+    this.#refusals.keepOnly(this.#open);
+    if (this.#open.length > 0) await freeLines(storage, this.#expired.endedBefore(clock.nowMs()));
+  }
+
+  /** Takes over the batches of processes that have stopped or died, and holds what is left of them. Nothing runs yet. */
+  async prepare(): Promise<void> {
+    await this.#look();
+    for (const batch of this.#open)
+      if (batch.state !== "validating" && (await this.#take(batch))) await this.#hold(batch);
+  }
+
+  /** Whether this process has the lease of a batch now. */
+  async #take(batch: OpenBatch): Promise<boolean> {
+    const { storage, clock } = this.#options;
+    if (this.#isOwn(batch)) return true;
+    const endedBeforeMs = this.#expired.endedBefore(clock.nowMs());
+    if (batch.leaseUntilMs >= endedBeforeMs && !batch.isAbandoned) return false;
+    if (!(await leaseBatch(storage, batch.id, this.#lease(), endedBeforeMs))) return false;
+    batch.leaseOwner = this.#owner;
+    return true;
+  }
+
+  async #hold(batch: OpenBatch): Promise<void> {
+    const { storage, clock } = this.#options;
+    this.#holds.set(batch, await sumHeld(storage, batch.id), clock.nowMs());
   }
 
   #isOwn({ leaseOwner }: OpenBatch): boolean {
@@ -191,11 +233,8 @@ export class BatchRunner {
     if (this.#tasks.has(batch.id)) return;
     // Another process may have time for it.
     if (batch.state === "validating" && this.#tasks.size >= MAX_TASKS) return;
-    const nowMs = clock.wallMs();
-    if (!this.#isOwn(batch)) {
-      if (batch.leaseUntilMs >= nowMs || !(await leaseBatch(storage, batch.id, this.#lease(), nowMs))) return;
-      batch.leaseOwner = this.#owner;
-    }
+    const nowMs = clock.nowMs();
+    if (!(await this.#take(batch))) return;
     if (batch.state === "validating") return this.#begin(batch, () => this.#validate(batch));
     const unwanted =
       batch.state === "cancelling" ? "cancelled" : batch.deadlineAtMs <= nowMs ? ("expired" as const) : undefined;
@@ -207,8 +246,7 @@ export class BatchRunner {
       }
     }
     if (!batch.hasLines) return this.#begin(batch, () => this.#finish(batch));
-    if (this.#holds.ageMs(batch.id, clock.nowMs()) >= HOLD_MS)
-      this.#holds.set(batch, await sumHeld(storage, batch.id), clock.nowMs());
+    if (this.#holds.ageMs(batch.id, nowMs) >= HOLD_MS) await this.#hold(batch);
   }
 
   #begin(batch: OpenBatch, work: () => Promise<void>): void {
@@ -322,14 +360,15 @@ export class BatchRunner {
   async #storeAndClaim(): Promise<void> {
     const { storage, clock, maxConcurrent } = this.#options;
     const done = this.#done.splice(0, this.#storesSingly ? 1 : RESULTS_AT_ONCE);
-    const nowMs = clock.wallMs();
+    const nowMs = clock.nowMs();
     const batches = this.#open.filter(
       ({ id, state, deadlineAtMs }) =>
         state === "in_progress" && deadlineAtMs > nowMs && !this.#refusals.isPaused(id, nowMs),
     );
     // One process must not take all of them: the others would never find one free.
     const share = Math.max(1, Math.ceil(maxConcurrent / this.#options.processes()));
-    const limit = this.#isStopped() ? 0 : Math.min(share, this.#pace.limit) - this.#running.size + done.length;
+    const limit =
+      this.#isStopped() || this.#isDraining ? 0 : Math.min(share, this.#pace.limit) - this.#running.size + done.length;
     const isClaiming = limit > 0 && batches.length > 0;
     if (done.length === 0 && !isClaiming) return;
     const claim = { limit, maxRunning: maxConcurrent, batches, lastProject: this.#lastProject, nowMs };
@@ -340,15 +379,9 @@ export class BatchRunner {
       );
       const { stored, claimed } = await storage.transaction(async (queries) => {
         const stored: DoneLine[] = [];
-        const lost = new Set<Receipt>();
-        for (const one of done) {
-          if (await endLine(queries, one.line, this.#owner, one.result)) stored.push(one);
-          else for (const receipt of one.result.receipts) lost.add(receipt);
-        }
-        await insertReady(
-          queries,
-          receipts.filter(({ receipt }) => !lost.has(receipt)),
-        );
+        for (const one of done) if (await endLine(queries, one.line, one.result)) stored.push(one);
+        // What was sent costs money, whichever result counts.
+        await insertReady(queries, receipts);
         return { stored, claimed: isClaiming ? await claimLines(queries, storage.engine, this.#lease(), claim) : [] };
       });
       this.#storesSingly = false;
@@ -390,7 +423,7 @@ export class BatchRunner {
       await this.#return(line, 0);
       await this.#cancelRevoked(batch);
     } else if ("retryAfterMs" in outcome) {
-      this.#refusals.add(line.batchId, this.#options.clock.wallMs() + outcome.retryAfterMs);
+      this.#refusals.add(line.batchId, this.#options.clock.nowMs() + outcome.retryAfterMs);
       await this.#return(line, outcome.retryAfterMs);
     } else {
       this.#refusals.forget(line.batchId);
@@ -401,7 +434,7 @@ export class BatchRunner {
 
   /** Another process may have the input: one that does not share the folder of files never gets it. */
   async #leaveToOthers(line: ClaimedLine): Promise<void> {
-    const nowMs = this.#options.clock.wallMs();
+    const nowMs = this.#options.clock.nowMs();
     if (!this.#refusals.isPaused(line.batchId, nowMs)) {
       this.#refusals.pause(line.batchId, nowMs + RETRY_MS);
       const error = new Error("Its input is not in `files`. All gateways that use this storage must share that folder");
@@ -412,7 +445,7 @@ export class BatchRunner {
 
   async #return(line: ClaimedLine, afterMs: number): Promise<void> {
     const { storage, clock } = this.#options;
-    await returnLine(storage, line, this.#owner, clock.wallMs() + afterMs);
+    await returnLine(storage, line, this.#owner, clock.nowMs() + afterMs);
     this.#holds.putBack(line);
     this.#running.delete(line);
   }
@@ -440,7 +473,7 @@ export class BatchRunner {
 
   #lease() {
     const { clock, leaseMs } = this.#options;
-    return { owner: this.#owner, untilMs: clock.wallMs() + leaseMs };
+    return { owner: this.#owner, untilMs: clock.nowMs() + leaseMs };
   }
 
   #report(work: Promise<unknown>, what: string): void {

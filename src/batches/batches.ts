@@ -2,7 +2,9 @@ import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
-import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
+import { askedOf, madeOnce, newIdOf } from "../objects/made-once.ts";
+import type { ObjectContent } from "../objects/object-content.ts";
+import { parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { shareUsed } from "../objects/share.ts";
 import type { ObjectOwner, UploadLimits } from "../objects/uploaded-files.ts";
@@ -25,6 +27,7 @@ interface BatchesOptions extends Sources {
   storage: Storage;
   objects: Objects;
   limits: UploadLimits;
+  content: Pick<ObjectContent, "remove">;
 }
 
 /** What a client says about a batch. */
@@ -33,7 +36,7 @@ export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "na
   endpoint: string;
   windowMs: number;
   /** Its lines, if they were in the request; otherwise those of the input file. */
-  blobs?: readonly ObjectBlob[];
+  blobs?: readonly (ObjectBlob & { sha256?: string })[];
 }
 
 /** How long a batch can be shown. Its output files are kept like other files. */
@@ -58,7 +61,12 @@ export class Batches {
     const { storage, clock, random, limits } = this.#options;
     const { form, endpoint, windowMs, inputId, client, name, window, headers } = batch;
     const createdAtMs = Math.floor(clock.wallMs());
-    const terms: BatchTerms = { id: newObjectRandom(random), form, endpoint, deadlineAtMs: createdAtMs + windowMs };
+    const terms: BatchTerms = {
+      id: newIdOf(owner, "batch", random),
+      form,
+      endpoint,
+      deadlineAtMs: Math.floor(clock.nowMs()) + windowMs,
+    };
     const metadata: BatchMetadata = withoutAbsent({
       inputId,
       client,
@@ -67,6 +75,7 @@ export class Batches {
       headers,
       at: { validating: createdAtMs },
     });
+    const sums = batch.blobs?.map(({ sha256, size }) => [sha256, size]);
     const object: StoredObject = {
       id: terms.id,
       kind: "batch",
@@ -76,16 +85,24 @@ export class Batches {
       state: "validating",
       // The content of an input file is counted there.
       size: (batch.blobs ?? []).reduce((sum, { size }) => sum + size, 0),
-      metadata: { ...metadata },
+      metadata: { ...metadata, ...askedOf(owner, form, endpoint, window, inputId, client, name, headers, sums) },
       createdAtMs,
       expiresAtMs: createdAtMs + KEPT_MS,
     };
     const blobs = batch.blobs ?? (await selectBlobs(storage, inputId ?? ""));
     const { maxProjectBytes } = limits;
-    const full = await insertObjectWithin(storage, object, blobs, maxProjectBytes, (queries) =>
-      insertBatch(queries, terms),
-    );
-    if (full !== undefined) throw shareUsed(owner.project, full);
+    const made = await madeOnce(object, async () => {
+      const full = await insertObjectWithin(storage, object, blobs, maxProjectBytes, (queries) =>
+        insertBatch(queries, terms),
+      );
+      if (full !== undefined) throw shareUsed(owner.project, full);
+    });
+    if (made !== object) {
+      // Its own requests are stored already.
+      if (batch.blobs !== undefined) await this.#options.content.remove(batch.blobs).catch(() => undefined);
+      const [before] = await this.#withLines([made]);
+      if (before !== undefined) return before;
+    }
     this.onWork();
     return batchOf(object, { ...terms, provider: undefined }, NO_LINES);
   }

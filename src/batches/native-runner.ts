@@ -21,11 +21,14 @@ import type { BatchError, BatchState, EndedBatch } from "./batch.ts";
 import { countOutcome, type LineOutcomes } from "./batch-form.ts";
 import { withMoment } from "./batches.ts";
 import { type Choice, type ChooseNativeOptions, chooseNative } from "./choose-native.ts";
+import { ExpiredClaims, RENEWALS_PER_LEASE } from "./expired-claims.ts";
 import { leaveAllLines } from "./leave-all-lines.ts";
 import type { NativeLine, NativeProgress, NativeResponse, OwnedBatch } from "./native-work.ts";
 import { removeLines } from "./read-input.ts";
 
 interface NativeRunnerOptions extends ChooseNativeOptions, Sources {
+  /** The owner of what is claimed here, which the storage knows. */
+  instance: string;
   leaseMs: number;
   /** How long a creation without a response may take to appear at the provider. */
   lookupMs: number;
@@ -68,6 +71,7 @@ const LINES_AT_ONCE = 500;
 export class NativeRunner {
   readonly #options: NativeRunnerOptions;
   readonly #owner: string;
+  readonly #expired: ExpiredClaims;
   readonly #working = new Map<string, Promise<void>>();
   /** One batch at a time is written in memory. */
   #submitting: Promise<unknown> = Promise.resolve();
@@ -77,7 +81,8 @@ export class NativeRunner {
 
   constructor(options: NativeRunnerOptions) {
     this.#options = options;
-    this.#owner = options.random.id();
+    this.#owner = options.instance;
+    this.#expired = new ExpiredClaims(options.leaseMs);
   }
 
   start(): void {
@@ -101,7 +106,7 @@ export class NativeRunner {
   async poll(id: string): Promise<void> {
     const { storage, clock } = this.#options;
     if (this.#stopTicking === undefined) return;
-    if (!(await wantPoll(storage, id, clock.wallMs() - CLIENT_POLL_MS))) return;
+    if (!(await wantPoll(storage, id, clock.nowMs() - CLIENT_POLL_MS))) return;
     await this.#fill();
     await Promise.race([this.#working.get(id), clock.sleep(CLIENT_WAIT_MS)]);
   }
@@ -119,7 +124,9 @@ export class NativeRunner {
       while (this.#isWanted && this.#stopTicking !== undefined) {
         this.#isWanted = false;
         while (this.#working.size < BATCHES_AT_ONCE && this.#stopTicking !== undefined) {
-          const batch = await leaseNativeBatch(storage, this.#lease(), clock.wallMs());
+          const nowMs = clock.nowMs();
+          const batch = await leaseNativeBatch(storage, this.#lease(), nowMs, this.#expired.endedBefore(nowMs));
+          this.#expired.answered(clock.nowMs());
           if (batch === undefined) break;
           this.#begin(batch);
         }
@@ -131,7 +138,7 @@ export class NativeRunner {
 
   #begin(batch: NativeBatch): void {
     const { storage, clock, leaseMs, onProblem } = this.#options;
-    const stopRenewing = clock.every(leaseMs / 3, () => {
+    const stopRenewing = clock.every(leaseMs / RENEWALS_PER_LEASE, () => {
       renewNativeLease(storage, batch.id, this.#lease()).catch((error: unknown) =>
         onProblem(error, "failed to renew the lease of a batch"),
       );
@@ -139,7 +146,7 @@ export class NativeRunner {
     const working = this.#work(batch)
       .catch(async (error: unknown) => {
         onProblem(error, "failed to work on a batch at a provider");
-        await this.#change(batch, { dueAtMs: clock.wallMs() + RETRY_MS });
+        await this.#change(batch, { dueAtMs: clock.nowMs() + RETRY_MS });
       })
       .finally(async () => {
         stopRenewing();
@@ -155,8 +162,8 @@ export class NativeRunner {
 
   async #work(batch: NativeBatch): Promise<void> {
     const { storage, clock, jobs } = this.#options;
-    const nowMs = clock.wallMs();
-    const object = await this.#cancelRevoked((await selectObjects(storage, [batch.id], nowMs)).get(batch.id));
+    const nowMs = clock.nowMs();
+    const object = await this.#cancelRevoked((await selectObjects(storage, [batch.id], clock.wallMs())).get(batch.id));
     if (object === undefined) return;
     if (!jobs.isConfigured(batch)) return this.#orphaned(batch, object, nowMs);
     if (batch.deadlineAtMs + GRACE_MS > nowMs) return this.#advance(batch, object, nowMs);
@@ -233,7 +240,7 @@ export class NativeRunner {
     const prepared = { ...batch, headers, lineCount: lines.length, tries: batch.tries + 1 };
     let isCreating = false;
     const beforeCreation = async () => {
-      const sentAtMs = clock.wallMs();
+      const sentAtMs = clock.nowMs();
       const times = { sentAtMs, dueAtMs: sentAtMs + this.#options.lookupMs };
       if (!(await beginCreation(this.#options.storage, prepared, this.#owner, times))) throw new LostLeaseError();
       isCreating = true;
@@ -249,7 +256,7 @@ export class NativeRunner {
       if (isCreating && jobs.isUncertain(error)) return onProblem(error, "no response to the creation of a batch");
       return this.#refused(prepared, object, error);
     }
-    await this.#change(batch, { phase: "running", providerId, dueAtMs: clock.wallMs() + CLIENT_POLL_MS });
+    await this.#change(batch, { phase: "running", providerId, dueAtMs: clock.nowMs() + CLIENT_POLL_MS });
     onSubmitted?.({ id: batch.id, provider: batch.provider, lines: lines.length });
   }
 
@@ -257,7 +264,7 @@ export class NativeRunner {
   async #refused(batch: NativeBatch, object: StoredObject, error: GatewayError): Promise<void> {
     const { clock, mode, onReturned } = this.#options;
     if (error.rule.retrySameOffer && batch.tries < MAX_TRIES) {
-      const dueAtMs = clock.wallMs() + RETRY_MS * 2 ** (batch.tries - 1);
+      const dueAtMs = clock.nowMs() + RETRY_MS * 2 ** (batch.tries - 1);
       return this.#change(batch, { phase: "new", tries: batch.tries, dueAtMs });
     }
     if (mode === "native") return this.#fail(batch, object, [error.message]);
@@ -290,7 +297,7 @@ export class NativeRunner {
   async #find(batch: NativeBatch, object: StoredObject): Promise<void> {
     const { jobs, clock, lookupMs, onSubmitted } = this.#options;
     const found = await jobs.find(batch);
-    const nowMs = clock.wallMs();
+    const nowMs = clock.nowMs();
     if (found === "unclear") return this.#change(batch, { dueAtMs: nowMs + lookupMs });
     if (found !== undefined) {
       await this.#change(batch, { phase: "running", providerId: found.id, dueAtMs: nowMs });
@@ -335,7 +342,7 @@ export class NativeRunner {
     const seen = new Set<number>();
     const odd = { strays: 0, repeated: 0, missing: 0 };
     const undone =
-      object.state === "cancelling" ? "cancelled" : batch.deadlineAtMs <= clock.wallMs() ? "expired" : undefined;
+      object.state === "cancelling" ? "cancelled" : batch.deadlineAtMs <= clock.nowMs() ? "expired" : undefined;
     for await (const { id, outcome } of jobs.results(batch, progress)) {
       if (this.#stopTicking === undefined) return settling.end();
       const line = lineOf(batch, id);
@@ -401,7 +408,7 @@ export class NativeRunner {
 
   #lease() {
     const { clock, leaseMs } = this.#options;
-    return { owner: this.#owner, untilMs: clock.wallMs() + leaseMs };
+    return { owner: this.#owner, untilMs: clock.nowMs() + leaseMs };
   }
 }
 

@@ -4,7 +4,6 @@ import {
   JOURNAL_LOST_MS,
   KEPT_MS,
   MAX_DEAD_WINDOWS,
-  MAX_LEFT_WINDOWS,
   MAX_NEWS,
   MAX_WANTED,
   MINUTE_MS,
@@ -496,11 +495,6 @@ if not known or sync.number > known.number then
   if sync.leaves then
     instances[me].goneMs = nowMs
     saveInstance(me)
-    -- If it has very many, the others find the rest as those of an instance that is gone.
-    for _, name in ipairs(redis.call('SRANDMEMBER', budgetsKey(me), ${MAX_LEFT_WINDOWS})) do
-      local row = rowOf(name)
-      if row then reclaim(me, name, row.held[me] or 0) end
-    end
   end
   for _, news in ipairs(sync.news) do
     newsNumber = newsNumber + 1

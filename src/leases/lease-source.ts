@@ -72,7 +72,7 @@ export interface Sync {
   isFirst: boolean;
   /** Instances that are known to have died. */
   dead: readonly string[];
-  /** It is stopping: what it still holds is what it has used. */
+  /** It has stopped: from now on it counts as dead. */
   leaves: boolean;
   /** For all other instances. */
   news: readonly string[];
@@ -138,8 +138,6 @@ export const FEW_ASKED_MS = 40;
 export const SHORT_MS = 1_000;
 /** The most windows of dead instances in one answer. */
 export const MAX_DEAD_WINDOWS = 200;
-/** The most budgets that a leaving instance settles itself. */
-export const MAX_LEFT_WINDOWS = 2_000;
 /** The most windows that others need in one answer. */
 export const MAX_WANTED = 200;
 /** Older news are lost to an instance that has not read them. */

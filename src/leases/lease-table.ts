@@ -133,7 +133,7 @@ export class LeaseTable {
     this.#alive = 0;
     for (const reclaim of sync.reclaims) this.#reclaim(reclaim);
     const granted = sync.claims.map((claim) => this.#claim(sync.instance, claim, nowMs));
-    if (sync.leaves) this.#leave(sync.instance, nowMs);
+    if (sync.leaves) this.markDead(sync.instance);
     for (const id of this.#concerned) this.#onWanted(id);
     this.#concerned.clear();
     this.#publish(sync.instance, sync.news);
@@ -141,7 +141,7 @@ export class LeaseTable {
     return this.#answer(sync, { granted, unknown }, nowMs);
   }
 
-  /** It is known to have died. */
+  /** It has died or left: others read in the ledger what it has spent. */
   markDead(instance: string): void {
     const row = this.#instances.get(instance);
     if (row !== undefined) row.goneMs ??= this.#nowMs();
@@ -388,16 +388,6 @@ export class LeaseTable {
     if (!row.held.delete(instance)) return;
     row.base += spent;
     row.reclaimed.set(instance, spent);
-  }
-
-  /** What it still holds of budgets is what it has spent. */
-  #leave(instance: string, nowMs: number): void {
-    const row = this.#instances.get(instance);
-    if (row !== undefined) row.goneMs = nowMs;
-    this.#alive = 0;
-    for (const window of this.#budgetsOf(instance, Number.POSITIVE_INFINITY)) {
-      this.#reclaim({ instance, window, spent: this.#windows.get(window)?.held.get(instance) ?? 0 });
-    }
   }
 
   #budgetsOf(instance: string, most: number): string[] {

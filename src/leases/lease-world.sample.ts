@@ -219,6 +219,11 @@ class LeaseInstance {
     };
   }
 
+  /** A call found too little. */
+  short(name: (typeof NAMES)[number]): void {
+    this.#windows[name].short(LIMITS[name]);
+  }
+
   /** What it may use, or has used. */
   mayUse(name: (typeof NAMES)[number]): number {
     const nowMs = this.#world.clock.nowMs();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../base/clock.ts";
-import type { Claim, SyncAnswer } from "./lease-source.ts";
+import type { Claim, Sync, SyncAnswer } from "./lease-source.ts";
 import { LEASE_MS, LeaseWorld, LIMITS, type TestSource } from "./lease-world.sample.ts";
 
 /** Calls that are small compared with the budget. */
@@ -101,6 +101,32 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 6, { held: 30, used: 30 })).unknown).toEqual(["w"]);
       const spent = { "": 10, a: 30, b: 20 };
       expect((await claim("a", 7, { held: 30, used: 30, spent, wants: 100 })).held).toEqual([70]);
+    });
+
+    test("Q2: an instance that leaves is one that has died: only what the ledger says is spent", async () => {
+      const claim = claimAt(worldOf(141), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
+      await claim("a", 1, { spent: {} }, true);
+      await claim("a", 2, { held: 90, used: 20 });
+      // It says nothing more of the window: there may be very many of them.
+      await claim("a", 3, { window: "other", kind: "slots" }, false, { leaves: true });
+      const { dead, held } = await claim("b", 1, { wants: 100 });
+      expect({ dead, held }).toEqual({ dead: [{ instance: "a", windows: ["w"] }], held: [10] });
+      const reclaims = [{ instance: "a", window: "w", spent: 20 }];
+      expect((await claim("b", 2, { held: 10, wants: 100 }, false, { reclaims })).held).toEqual([80]);
+    });
+
+    test("Q3: what calls and jobs still hold when an instance stops is not booked as spent", async () => {
+      const world = worldOf(142);
+      const stops = await world.start();
+      const stays = await world.start();
+      await world.pass(1_000);
+      // A job at a provider, which another instance continues.
+      expect(stops.call(LIMITS.budget / 4, 60_000)).toBe(true);
+      await world.until(stops.leases.stop());
+      stops.kill();
+      await world.pass(5_000, () => void stays.short("budget"));
+      expect(stays.mayUse("budget")).toBe(LIMITS.budget);
+      expect(world.broken).toEqual([]);
     });
 
     test("an instance that joins while an empty source grants nothing new gets its share of what others reported", async () => {
@@ -379,7 +405,13 @@ async function calm(world: LeaseWorld): Promise<void> {
 /** Claims one window at the source of a world, as an instance that does nothing else. */
 const claimAt =
   (world: LeaseWorld, window: Claim) =>
-  (instance: string, number: number, claimed: Partial<Claim>, isFirst = false): Promise<SyncAnswer> =>
+  (
+    instance: string,
+    number: number,
+    claimed: Partial<Claim>,
+    isFirst = false,
+    also: Partial<Sync> = {},
+  ): Promise<SyncAnswer> =>
     world.source.sync({
       instance,
       number,
@@ -396,4 +428,5 @@ const claimAt =
       leaves: false,
       news: [],
       newsSeen: 0,
+      ...also,
     });

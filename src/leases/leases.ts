@@ -185,13 +185,13 @@ export class Leases implements LeaseState {
     this.#plan();
   }
 
-  /** Gives back everything that was not used. */
+  /** Gives back what was not used, and is dead. What it has spent is in the ledger, where the others look for that of the dead. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
     await this.#syncing;
     const nowMs = this.#options.clock.nowMs();
-    // What end users have spent is in the ledger, where the other instances find it when this one is gone.
+    // There may be very many windows of end users: the others find those.
     for (const window of this.#windows.values()) {
       if (!window.isPassing && !window.isUnused(nowMs)) window.leave(nowMs);
     }

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { forgetInstanceDays } from "../storage/receipts/instance-sums.ts";
 import { deleteReceiptsBefore } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { deleteIntentsBefore, deleteSettledIntents } from "../storage/tables/intents.ts";
@@ -42,6 +43,7 @@ export async function deleteOldReceipts(options: RetentionOptions): Promise<numb
     return count;
   };
   const deleted = await inSteps(step, clock, isStopping);
+  await forgetInstanceDays(storage);
   await inSteps(() => deleteIntentsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
   return deleted;
 }

@@ -13,6 +13,7 @@ import {
   selectBlobs,
   selectObjects,
 } from "../storage/tables/objects.ts";
+import { askedOf, madeOnce, newIdOf } from "./made-once.ts";
 import type { ObjectContent } from "./object-content.ts";
 import { newObjectRandom, parseObjectId } from "./object-id.ts";
 import { shareUsed } from "./share.ts";
@@ -71,7 +72,7 @@ export class PartialUploads {
     await content.require({ project: owner.project, usualBytes: limits.maxProjectBytes, atLeast: announced });
     const createdAtMs = Math.floor(clock.wallMs());
     const object: StoredObject = {
-      id: newObjectRandom(random),
+      id: newIdOf(owner, "upload", random),
       kind: "upload",
       project: owner.project,
       keyId: owner.keyId,
@@ -79,12 +80,11 @@ export class PartialUploads {
       state: "pending",
       size: 0,
       purpose: description.purpose,
-      metadata: withoutAbsent({ ...description, announced }),
+      metadata: withoutAbsent({ ...description, announced, ...askedOf(owner, description, announced) }),
       createdAtMs,
       expiresAtMs: createdAtMs + LIFETIME_MS,
     };
-    await insertObject(storage, object);
-    return uploadOf(object);
+    return uploadOf(await madeOnce(object, () => insertObject(storage, object)));
   }
 
   /** Undefined if there is none that the reader may see. */

@@ -11,8 +11,9 @@ import {
   type StoredObject,
   selectObjects,
 } from "../storage/tables/objects.ts";
+import { askedOf, madeOnce, newIdOf } from "./made-once.ts";
 import type { ObjectContent } from "./object-content.ts";
-import { newObjectRandom, parseObjectId } from "./object-id.ts";
+import { parseObjectId } from "./object-id.ts";
 import type { Objects } from "./objects.ts";
 import { shareUsed } from "./share.ts";
 
@@ -32,7 +33,11 @@ interface UploadedFilesOptions extends Sources {
 }
 
 /** The key that creates an object, and who else may use it. */
-export type ObjectOwner = Owned & Reader;
+export interface ObjectOwner extends Owned, Reader {
+  keyId: string;
+  /** The same for every repetition of a request that has an `Idempotency-Key`. */
+  once?: string | undefined;
+}
 
 /** What a client says about a file. */
 export interface FileDescription {
@@ -93,8 +98,9 @@ export class UploadedFiles {
     const { storage, clock, random } = this.#options;
     const createdAtMs = Math.floor(clock.wallMs());
     const [only, ...others] = blobs;
+    const asked = askedOf(owner, name, mimeType, purpose, only?.sha256);
     const object: StoredObject = withoutAbsent({
-      id: newObjectRandom(random),
+      id: newIdOf(owner, "file", random),
       kind: "file" as const,
       project: owner.project,
       keyId: owner.keyId,
@@ -102,20 +108,22 @@ export class UploadedFiles {
       state: "uploaded",
       size: blobs.reduce((sum, { size }) => sum + size, 0),
       purpose,
-      metadata: withoutAbsent({ name, mimeType, sha256: others.length === 0 ? only?.sha256 : undefined }),
+      metadata: withoutAbsent({ name, mimeType, sha256: others.length === 0 ? only?.sha256 : undefined, ...asked }),
       createdAtMs,
       expiresAtMs: expiresAfterMs === undefined ? undefined : createdAtMs + Math.floor(expiresAfterMs),
     });
     let isKept = false;
     try {
-      const full = await insertObjectWithin(storage, object, blobs, this.limits.maxProjectBytes);
-      if (full !== undefined) throw shareUsed(owner.project, full);
-      isKept = true;
+      const made = await madeOnce(object, async () => {
+        const full = await insertObjectWithin(storage, object, blobs, this.limits.maxProjectBytes);
+        if (full !== undefined) throw shareUsed(owner.project, full);
+      });
+      isKept = made === object;
+      return fileOf(made);
     } finally {
       // If the row may have been written after all, the sweep decides.
       if (!isKept) await this.discard(blobs).catch(() => undefined);
     }
-    return fileOf(object);
   }
 
   /** Undefined if there is none that the reader may see. */

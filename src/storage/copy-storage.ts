@@ -6,7 +6,7 @@ import { rollUpNext } from "./receipts/roll-ups.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 /** Tables about the database itself, or about the processes that use it. */
-const LEFT_OUT = new Set(["migrations", "instances", "rolled_up", "questions", "question_answers"]);
+const LEFT_OUT = new Set(["migrations", "instances", "instance_days", "rolled_up", "questions", "question_answers"]);
 /** The tables of SQLite that receipts are read from. */
 const PARTS_OF_RECEIPTS = new Set(["receipt_kinds", "receipt_writers", "receipt_rows"]);
 const RECEIPTS: Table = { name: "receipts", columns: RECEIPT_COLUMNS.map(({ name }) => name), key: ["id"] };

@@ -1,4 +1,3 @@
-import { sharingOf } from "../../access/principal.ts";
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
@@ -16,6 +15,7 @@ import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
 import { listGenaiBatches, showGenaiBatch } from "./genai-batches.ts";
+import { ownerOf } from "./owner-of.ts";
 import { dropInPath } from "./paths.ts";
 import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
@@ -52,18 +52,15 @@ export const createBatch: ClientEndpoint = {
     if (input === undefined) {
       throw wrongField("input_file_id", `names no file that this key may use: ${JSON.stringify(inputId.slice(0, 80))}`);
     }
-    const batch = await gateway.batches.create(
-      { ...principal, share: sharingOf(principal) },
-      {
-        form: "chat",
-        endpoint,
-        window,
-        windowMs: readWindow(window),
-        inputId: input.id,
-        client: readMetadata(body),
-        headers,
-      },
-    );
+    const batch = await gateway.batches.create(ownerOf(principal, routed), {
+      form: "chat",
+      endpoint,
+      window,
+      windowMs: readWindow(window),
+      inputId: input.id,
+      client: readMetadata(body),
+      headers,
+    });
     return Response.json(encode(batch));
   }),
 };

@@ -1,15 +1,19 @@
 import { CREATE_KEYS } from "../../access/key-checks.ts";
+import { newApiKey } from "../../access/key-hash.ts";
 import { readKeyRequest } from "../../access/key-input.ts";
 import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import type { Principal } from "../../access/principal.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { repeatable } from "../../objects/made-once.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
+import { selectKeysMadeBy } from "../../storage/tables/keys.ts";
 import { countedCaller } from "../counted-caller.ts";
 import { ApiKey, ApiKeyList, ChildKeyRequest, NewApiKey } from "../openapi/key-answers.ts";
 import { json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
+import { onceOf } from "./owner-of.ts";
 import { ownPath } from "./paths.ts";
 
 const MAX_BYTES = 64 * 1024;
@@ -20,7 +24,15 @@ const create: Handler = (routed, context) =>
     const { storage, gateway } = context;
     const body = await readSmallBody(routed.request, MAX_BYTES, maker, gateway);
     const request = readKeyRequest(body, maker.project);
-    const { id, key } = await createKey(storage, { ...request, maker }, gateway, actorOf(maker, routed));
+    const once = onceOf(maker, routed);
+    const seed = once === undefined ? undefined : ["key", once, JSON.stringify(body)];
+    // The secret of a repetition follows from the request, so that a client that lost it gets it again.
+    const again = seed && newApiKey(repeatable(...seed));
+    const before = again && (await selectKeysMadeBy(storage, maker.keyId)).find(({ hash }) => hash === again.hash);
+    const sources = seed === undefined ? gateway : { clock: gateway.clock, random: repeatable(...seed) };
+    const { id, key } = before
+      ? { id: before.id, key: again.key }
+      : await createKey(storage, { ...request, maker }, sources, actorOf(maker, routed));
     await gateway.changes.spread();
     const made = (await listKeys(storage, { madeBy: maker.keyId })).find((one) => one.id === id);
     if (made === undefined) throw noSuchChild(id);

@@ -1,4 +1,3 @@
-import { sharingOf } from "../../access/principal.ts";
 import type { KeptItem, NewItem, StoredConversation } from "../../answers/stored-conversations.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
@@ -22,6 +21,7 @@ import {
 } from "../openapi/conversation-answers.ts";
 import { json } from "../openapi/operation.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
+import { ownerOf } from "./owner-of.ts";
 import { dropInPath } from "./paths.ts";
 import { bodyOf, type MemoryRequest, withMemory } from "./with-memory.ts";
 
@@ -43,7 +43,7 @@ export const createConversation: ClientEndpoint = {
     const { principal, gateway } = request;
     if (!gateway.storedConversations.on) throw notStored();
     const { items, metadata } = checkConversation(await bodyOf(request), CHECKED);
-    const owner = { ...principal, share: sharingOf(principal) };
+    const owner = ownerOf(principal, request.routed);
     const created = await gateway.storedConversations.create(owner, metadata ?? {}, await ownItems(items, request));
     return encode(created);
   }),

@@ -1,5 +1,4 @@
 import type { Principal } from "../../access/principal.ts";
-import { sharingOf } from "../../access/principal.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
@@ -19,6 +18,7 @@ import { MODEL_IN_PATH } from "../openapi/parameters.ts";
 import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
+import { ownerOf } from "./owner-of.ts";
 import { BESIDE_V1, verbEndpointPaths, versionedPath } from "./paths.ts";
 import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
@@ -45,7 +45,7 @@ export const batchGenerateContent: ClientEndpoint = {
     const input = await inputOf(objectAt(batch, "inputConfig") ?? {}, principal, gateway);
     try {
       const made = await gateway.batches.create(
-        { ...principal, share: sharingOf(principal) },
+        ownerOf(principal, routed),
         withoutAbsent({
           form: "genai",
           endpoint: `/v1beta/models/${model}:generateContent`,

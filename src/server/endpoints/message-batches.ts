@@ -1,4 +1,3 @@
-import { sharingOf } from "../../access/principal.ts";
 import { Type } from "../../base/type.ts";
 import type { Batch } from "../../batches/batch.ts";
 import { ENDED } from "../../batches/batches.ts";
@@ -13,6 +12,7 @@ import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
+import { ownerOf } from "./owner-of.ts";
 import { dropInPath } from "./paths.ts";
 import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
@@ -36,7 +36,7 @@ export const createMessageBatch: ClientEndpoint = {
     try {
       const own = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS };
       const terms = { ...own, blobs: [blob], headers };
-      const batch = await gateway.batches.create({ ...principal, share: sharingOf(principal) }, terms);
+      const batch = await gateway.batches.create(ownerOf(principal, routed), terms);
       return Response.json(encode(batch, gateway.publicUrl()));
     } catch (thrown) {
       await gateway.uploads.discard([blob]).catch(() => undefined);

@@ -1,4 +1,3 @@
-import { sharingOf } from "../../access/principal.ts";
 import { Type } from "../../base/type.ts";
 import { typeOfUpload } from "../../files/type-of-name.ts";
 import type { UploadedFile } from "../../objects/uploaded-files.ts";
@@ -10,6 +9,7 @@ import { file, json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { fileFormOf } from "./file-forms.ts";
+import { ownerOf } from "./owner-of.ts";
 import { BESIDE_V1, dropInPath, versionedPath } from "./paths.ts";
 import { withCaller } from "./with-caller.ts";
 
@@ -43,7 +43,7 @@ export const uploadFile: ClientEndpoint = {
     const { name, mimeType, fields, kept } = received;
     try {
       const description = { name, mimeType: typeOfUpload(mimeType, name), ...form.describe(fields) };
-      const stored = await uploads.create({ ...principal, share: sharingOf(principal) }, description, [kept]);
+      const stored = await uploads.create(ownerOf(principal, routed), description, [kept]);
       return Response.json(form.entry(stored, gateway.publicUrl()));
     } catch (refusal) {
       await uploads.discard([kept]).catch(() => undefined);

@@ -1,4 +1,3 @@
-import { sharingOf } from "../../access/principal.ts";
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -18,6 +17,7 @@ import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts
 import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { fileFormOf } from "./file-forms.ts";
+import { ownerOf } from "./owner-of.ts";
 import { dropInPath, versionedPath } from "./paths.ts";
 import { withCaller } from "./with-caller.ts";
 
@@ -47,7 +47,7 @@ export const createUpload: ClientEndpoint = {
     const name = stringAt(body, "filename") ?? wanted("filename");
     const mimeType = typeOfUpload(stringAt(body, "mime_type") ?? wanted("mime_type"), name);
     const description = { name, mimeType, ...fileFormOf(dialect).describe(fieldsOf(body)) };
-    const owner = { ...principal, share: sharingOf(principal) };
+    const owner = ownerOf(principal, { request, dialect });
     return Response.json(encode(await gateway.partialUploads.begin(owner, description, announced)));
   }),
 };
@@ -133,7 +133,7 @@ export const resumeUpload: ClientEndpoint = {
 
 const STATUS = "x-goog-upload-status";
 
-const beginResumable: Handler = withCaller(async (principal, { request }, { gateway }) => {
+const beginResumable: Handler = withCaller(async (principal, { request, dialect }, { gateway }) => {
   const { headers } = request;
   if (headers.get("x-goog-upload-protocol") !== "resumable" || headers.get("x-goog-upload-command") !== "start") {
     const message =
@@ -151,7 +151,7 @@ const beginResumable: Handler = withCaller(async (principal, { request }, { gate
   const name = stringAt(file, "displayName") ?? headers.get("x-goog-upload-file-name") ?? "";
   const said = stringAt(file, "mimeType") ?? headers.get("x-goog-upload-header-content-type") ?? "";
   const description = { name, mimeType: typeOfUpload(said, name), purpose: "user_data" };
-  const owner = { ...principal, share: sharingOf(principal) };
+  const owner = ownerOf(principal, { request, dialect });
   const upload = await gateway.partialUploads.begin(owner, description, announced);
   const base = gateway.publicUrl().replace(/\/+$/, "");
   const url = `${base}/upload/v1beta/files?upload_id=${objectId("upload", "chat", upload.id)}&upload_protocol=resumable`;

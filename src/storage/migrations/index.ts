@@ -42,6 +42,7 @@ import { exports } from "./0047-exports.ts";
 import { answerCache } from "./0048-answer-cache.ts";
 import { questions } from "./0049-questions.ts";
 import { keptRequests } from "./0060-kept-requests.ts";
+import { instanceDays } from "./0067-instance-days.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -90,4 +91,5 @@ export const MIGRATIONS: readonly Migration[] = [
   answerCache,
   questions,
   keptRequests,
+  instanceDays,
 ];

@@ -1,7 +1,9 @@
 import type { Receipt } from "../../canon/receipt.ts";
+import { text } from "../columns.ts";
 import { postgresText } from "../postgres.ts";
 import type { Parameter, Queries, Storage } from "../storage.ts";
 import { insertPrices, keepPrices, newPrices, pricesOf } from "../tables/prices.ts";
+import { keepInstanceDays } from "./instance-sums.ts";
 import { INSERT_ROW, RECEIPT_COLUMNS, readReceipt, receiptValues, rowValues } from "./receipt-columns.ts";
 import { endIdOf } from "./receipt-ids.ts";
 import { findOrAddKind, findOrAddWriter, kindsOf } from "./receipt-kinds.ts";
@@ -126,12 +128,18 @@ export async function deleteReceiptsBefore(
   { afterId, limit }: { afterId: string; limit: number },
 ): Promise<Deleted> {
   const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
-  const rows = await storage.query(
-    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id > ? AND id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) AND ${EXPORTED} ORDER BY id LIMIT ?)
-     RETURNING id`,
-    [afterId, endIdOf(beforeMs), beforeMs, limit],
-  );
-  let lastId = afterId;
-  for (const { id } of rows) if (typeof id === "string" && id > lastId) lastId = id;
-  return { count: rows.length, lastId };
+  // Two instances may delete at once, and each receipt is kept in one sum.
+  const locked = storage.engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : "";
+  return await storage.transaction(async (queries) => {
+    const rows = await queries.query(
+      `SELECT id FROM receipts WHERE id > ? AND id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) AND ${EXPORTED}
+       ORDER BY id LIMIT ? ${locked}`,
+      [afterId, endIdOf(beforeMs), beforeMs, limit],
+    );
+    const ids = rows.map((row) => text(row, "id"));
+    if (ids.length === 0) return { count: 0, lastId: afterId };
+    await keepInstanceDays(queries, ids);
+    await queries.query(`DELETE FROM ${table} WHERE id IN (${ids.map(() => "?").join(", ")})`, ids);
+    return { count: ids.length, lastId: ids.at(-1) ?? afterId };
+  });
 }

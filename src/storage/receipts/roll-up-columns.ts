@@ -30,11 +30,11 @@ export const NOT_ROLLED_UP = "receipts.id >= (SELECT until_id FROM rolled_up)";
  */
 export const mayBeUnsummed = (engine: Storage["engine"]): boolean => engine === "sqlite";
 
-/** Joined to `receipts`: its rows once for each of their tags, which is `tagged.tag`. */
-export const withTags = (engine: Storage["engine"]): string =>
+/** Joined to a table: its rows once for each of their tags, which is `tagged.tag`. */
+export const withTags = (engine: Storage["engine"], table = "receipts"): string =>
   engine === "postgres"
-    ? "CROSS JOIN LATERAL json_array_elements_text(CAST(receipts.tags AS JSON)) AS tagged (tag)"
-    : "CROSS JOIN json_each(receipts.tags) AS tagged";
+    ? `CROSS JOIN LATERAL json_array_elements_text(CAST(NULLIF(${table}.tags, '') AS JSON)) AS tagged (tag)`
+    : `CROSS JOIN json_each(NULLIF(${table}.tags, '')) AS tagged`;
 
 /** The tag of such a row. */
 export const tagOf = (engine: Storage["engine"]): string => (engine === "postgres" ? "tagged.tag" : "tagged.value");

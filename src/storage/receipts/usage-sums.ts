@@ -93,7 +93,7 @@ export async function sumCostByKey(storage: Storage, starts: WindowStarts, part?
 }
 
 /** Tags contain no character that has a meaning in GLOB, and only the underscore has one in LIKE. */
-function tagCondition(engine: Storage["engine"], patterns: readonly string[]) {
+export function tagCondition(engine: Storage["engine"], patterns: readonly string[]) {
   const like = engine === "sqlite" ? "GLOB ?" : "LIKE ?";
   const parameters: Parameter[] = patterns.map((pattern) =>
     engine === "sqlite" ? pattern : pattern.replaceAll("_", "\\_").replaceAll("*", "%"),

@@ -36,7 +36,7 @@ function countsContract(databases: TestDatabases): void {
       expect(claimed).toHaveLength(3);
       for (const [at, status] of [200, 404].entries()) {
         const running = claimed[at];
-        if (running !== undefined) await endLine(storage, running, "one", { status, result: "{}", receipts: [] });
+        if (running !== undefined) await endLine(storage, running, { status, result: "{}", receipts: [] });
       }
       const counts = await countLines(storage, ["a", "b"]);
       expect(counts.get("a")).toEqual({

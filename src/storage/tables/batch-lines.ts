@@ -2,6 +2,7 @@ import type { Receipt } from "../../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "../columns.ts";
 import { type Queries, REPORT_MS, type Storage, type StoredRow } from "../storage.ts";
 import type { Lease, OpenBatch } from "./batches.ts";
+import { FAR_MS, isFree } from "./claims.ts";
 
 /**
  * `waiting` lines are run next. Those that are `running` have a lease, and those that are `submitted` are at a provider's batch API.
@@ -74,11 +75,12 @@ export async function insertLines(
   return lines.find(({ line }) => !inserted.has(line))?.line;
 }
 
-/** Lines of processes that died are run again. */
-export async function freeLines(queries: Queries, nowMs: number): Promise<void> {
+/** Lines of processes that have stopped or died, or whose leases had ended before that time, wait again. */
+export async function freeLines(queries: Queries, endedBeforeMs: number): Promise<void> {
   await queries.query(
-    "UPDATE batch_lines SET state = 'waiting', lease_owner = NULL WHERE state = 'running' AND lease_until_ms < ?",
-    [Math.floor(nowMs)],
+    `UPDATE batch_lines SET state = 'waiting', lease_owner = NULL, lease_until_ms = 0
+     WHERE state = 'running' AND ${isFree("batch_lines")}`,
+    [Math.floor(endedBeforeMs)],
   );
 }
 
@@ -107,7 +109,7 @@ export async function claimLines(
 ): Promise<ClaimedLine[]> {
   const now = Math.floor(nowMs);
   if (engine === "postgres") await queries.query("LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE");
-  const running = await countRunning(queries, now);
+  const running = await countRunning(queries);
   const free = Math.min(limit, maxRunning - [...running.values()].reduce((sum, lines) => sum + lines, 0));
   if (free <= 0) return [];
   const found: ClaimedLine[][] = [];
@@ -140,11 +142,10 @@ export async function claimLines(
   return taken;
 }
 
-/** How many lines of each batch run in live processes. */
-async function countRunning(queries: Queries, now: number): Promise<Map<string, number>> {
+/** How many lines of each batch run. */
+async function countRunning(queries: Queries): Promise<Map<string, number>> {
   const rows = await queries.query(
-    "SELECT batch_id, COUNT(*) AS lines FROM batch_lines WHERE state = 'running' AND lease_until_ms >= ? GROUP BY batch_id",
-    [now],
+    "SELECT batch_id, COUNT(*) AS lines FROM batch_lines WHERE state = 'running' GROUP BY batch_id",
   );
   return new Map(rows.map((row) => [text(row, "batch_id"), number(row, "lines")]));
 }
@@ -183,10 +184,10 @@ async function selectWaiting(
   for (const id of batchIds) {
     const rows = await queries.query(
       `SELECT batch_id, line, custom_id, start_at, size, held_nano_usd FROM batch_lines
-       WHERE batch_id = ? AND state = 'waiting' AND lease_until_ms + 0 <= ?
+       WHERE batch_id = ? AND state = 'waiting' AND (lease_until_ms + 0 <= ? OR lease_until_ms + 0 > ?)
          AND EXISTS (SELECT 1 FROM objects WHERE id = ? AND state = 'in_progress')
        ORDER BY line LIMIT ?`,
-      [id, now, id, limit - found.length],
+      [id, now, now + FAR_MS, id, limit - found.length],
     );
     found.push(...rows.map(readClaimed));
     if (found.length >= limit) break;
@@ -216,21 +217,27 @@ export async function renewLineLeases(
 }
 
 /**
- * Stores the result of a line. Its receipts are stored in the same transaction, so that a crash loses both or neither. False if the
- * lease was lost: then another process runs the line, and this result does not count.
+ * Stores the result of a line. Its receipts are stored in the same transaction, so that a crash loses both or neither. If the line
+ * was taken over meanwhile, the first result counts. False if this is not the first; the batch costs both.
  */
 export async function endLine(
   queries: Queries,
   { batchId, line }: Pick<ClaimedLine, "batchId" | "line">,
-  owner: string,
   { status, result, receipts }: LineResult,
 ): Promise<boolean> {
+  const cost = sumOfCosts(receipts);
   const rows = await queries.query(
-    `UPDATE batch_lines SET state = 'ended', lease_owner = NULL, status = ?, result = ?, receipt_id = ?, cost_nano_usd = ?
-     WHERE batch_id = ? AND line = ? AND state = 'running' AND lease_owner = ? RETURNING line`,
-    [status, result, receipts.at(-1)?.id ?? null, sumOfCosts(receipts), batchId, line, owner],
+    `UPDATE batch_lines SET state = 'ended', lease_owner = NULL, status = ?, result = ?, receipt_id = ?,
+       cost_nano_usd = COALESCE(cost_nano_usd, 0) + ?
+     WHERE batch_id = ? AND line = ? AND state IN ('waiting', 'running') RETURNING line`,
+    [status, result, receipts.at(-1)?.id ?? null, cost, batchId, line],
   );
-  return rows.length === 1;
+  if (rows.length === 1) return true;
+  await queries.query(
+    "UPDATE batch_lines SET cost_nano_usd = COALESCE(cost_nano_usd, 0) + ? WHERE batch_id = ? AND line = ?",
+    [cost, batchId, line],
+  );
+  return false;
 }
 
 /** Returns a line that could not be run now. No process takes it before `fromMs`. */

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { type TestDatabases, testDatabases } from "../../../testing/test-databases.ts";
 import { system } from "../../base/system.ts";
 import { openStorage } from "../open.ts";
+import { sampleReceipt } from "../receipts/receipt.sample.ts";
 import type { Storage } from "../storage.ts";
 import {
   type ClaimedLine,
@@ -17,6 +18,8 @@ import {
   sumHeld,
 } from "./batch-lines.ts";
 import { insertBatch, leaseBatch, releaseBatches, selectOpenBatches } from "./batches.ts";
+import { FAR_MS } from "./claims.ts";
+import { beat, deleteInstance } from "./instances.ts";
 import { insertObject, type StoredObject } from "./objects.ts";
 
 const NOW = 1_700_000_000_000;
@@ -96,7 +99,7 @@ function batchesContract(databases: TestDatabases): void {
       expect(names(await claim(2, { nowMs: NOW + 5_000 }))).toEqual(["a1"]);
     });
 
-    test("lines of a process that died are taken again, and its late result does not count", async () => {
+    test("Q7: lines of a process that died are taken again; the first result counts, and the batch costs both", async () => {
       await makeBatch("a", "red", 2);
       const [first, second] = await claim(2);
       if (first === undefined || second === undefined) throw new Error("no lines");
@@ -104,12 +107,36 @@ function batchesContract(databases: TestDatabases): void {
       await freeLines(storage, NOW + 20_000);
       const other = { owner: "two", untilMs: NOW + 30_000 };
       expect(names(await claim(2, { nowMs: NOW + 20_000 }, other))).toEqual(["a1"]);
-      const result = { status: 200, result: "{}", receipts: [] };
-      const end = (one: ClaimedLine, owner: string) =>
-        storage.transaction((queries) => endLine(queries, one, owner, result));
-      expect([await end(first, "one"), await end(first, "two"), await end(second, "one")]).toEqual([false, true, true]);
-      expect((await countLines(storage, ["a"])).get("a")).toMatchObject({ total: 2, open: 0, succeeded: 2 });
+      const result = { status: 200, result: "{}", receipts: [sampleReceipt({ costNanoUsd: 5 })] };
+      const end = (one: ClaimedLine) => storage.transaction((queries) => endLine(queries, one, result));
+      expect([await end(first), await end(first), await end(second)]).toEqual([true, false, true]);
+      const counts = (await countLines(storage, ["a"])).get("a");
+      expect(counts).toMatchObject({ total: 2, open: 0, succeeded: 2, costNanoUsd: 15 });
       expect((await selectOpenBatches(storage))[0]?.hasLines).toBe(false);
+    });
+
+    test("Q10: what an instance has claimed is free when it is not registered any more, whatever its lease says", async () => {
+      await makeBatch("a", "red", 2);
+      await beat(storage, { id: "instance_1", place: "here", process: "", startedAtMs: NOW, shares: "redis" });
+      const farAhead = { owner: "instance_1", untilMs: NOW + 3_600_000 };
+      expect(names(await claim(1, {}, farAhead))).toEqual(["a1"]);
+      expect(await leaseBatch(storage, "a", farAhead, NOW)).toBe(true);
+      await freeLines(storage, NOW);
+      expect(names(await claim(2))).toEqual(["a2"]);
+      expect((await selectOpenBatches(storage))[0]?.isAbandoned).toBe(false);
+      await deleteInstance(storage, "instance_1");
+      await freeLines(storage, NOW);
+      expect(names(await claim(2))).toEqual(["a1"]);
+      expect((await selectOpenBatches(storage))[0]?.isAbandoned).toBe(true);
+      expect(await leaseBatch(storage, "a", LEASE, NOW)).toBe(true);
+    });
+
+    test("Q10: a line that was returned until a time that no process writes is taken now", async () => {
+      await makeBatch("a", "red", 1);
+      const [first] = await claim(1);
+      if (first === undefined) throw new Error("no line");
+      await returnLine(storage, first, "one", NOW + 2 * FAR_MS);
+      expect(names(await claim(1))).toEqual(["a1"]);
     });
 
     test("one process has the lease of a batch", async () => {

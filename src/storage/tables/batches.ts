@@ -1,6 +1,7 @@
 import { number, optionalText, text } from "../columns.ts";
 import { type Queries, REPORT_MS, type StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
+import { isAbandoned, isFree } from "./claims.ts";
 import type { StoredObject } from "./objects.ts";
 
 /** The terms of a batch. Its state and its owner are those of its object. */
@@ -50,6 +51,8 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
   /** The process that works on it, until its lease ends. */
   leaseOwner: string | undefined;
   leaseUntilMs: number;
+  /** That process has stopped or died. */
+  isAbandoned: boolean;
   /** Lines of it have not ended. */
   hasLines: boolean;
 }
@@ -58,6 +61,7 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
 export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> {
   const rows = await queries.query(
     `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state, metadata,
+       CASE WHEN ${isAbandoned("batches")} THEN 1 ELSE 0 END AS abandoned,
        CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running', 'submitted'))
          THEN 1 ELSE 0 END AS has_lines
      FROM batches CROSS JOIN objects WHERE objects.id = batches.id
@@ -71,20 +75,21 @@ export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> 
     metadata: readMetadata(row),
     leaseOwner: optionalText(row, "lease_owner"),
     leaseUntilMs: number(row, "lease_until_ms"),
+    isAbandoned: number(row, "abandoned") === 1,
     hasLines: number(row, "has_lines") === 1,
   }));
 }
 
-/** Takes the lease of a batch that no live process has. */
+/** Takes the lease of a batch that no live process has, or whose lease had ended before that time. */
 export async function leaseBatch(
   queries: Queries,
   id: string,
   { owner, untilMs }: Lease,
-  nowMs: number,
+  endedBeforeMs: number,
 ): Promise<boolean> {
   const rows = await queries.query(
-    "UPDATE batches SET lease_owner = ?, lease_until_ms = ? WHERE id = ? AND lease_until_ms < ? RETURNING id",
-    [owner, Math.floor(untilMs), id, Math.floor(nowMs)],
+    `UPDATE batches SET lease_owner = ?, lease_until_ms = ? WHERE id = ? AND ${isFree("batches")} RETURNING id`,
+    [owner, Math.floor(untilMs), id, Math.floor(endedBeforeMs)],
   );
   return rows.length === 1;
 }

@@ -4,6 +4,7 @@ import { insertReceipt } from "../receipts/receipts.ts";
 import type { Queries, Storage, StoredRow } from "../storage.ts";
 import type { LineResult } from "./batch-lines.ts";
 import type { BatchTerms } from "./batches.ts";
+import { FAR_MS, isFree } from "./claims.ts";
 
 /**
  * `new`: nothing was submitted. `creating`: the provider may have created it. `running`: its id is known. `ended`: every line has ended,
@@ -79,19 +80,20 @@ export async function leaseNativeBatch(
   queries: Queries,
   { owner, untilMs }: Lease,
   nowMs: number,
+  endedBeforeMs = nowMs,
 ): Promise<NativeBatch | undefined> {
-  const now = Math.floor(nowMs);
+  const [now, endedBefore] = [Math.floor(nowMs), Math.floor(endedBeforeMs)];
   const [leased] = await queries.query(
     `UPDATE native_batches SET lease_owner = ?, lease_until_ms = ? WHERE id IN (
        SELECT due.id FROM native_batches AS due
          JOIN objects ON objects.id = due.id JOIN batches ON batches.id = due.id
-       WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND due.lease_until_ms < ?
-         AND (due_at_ms <= ?
+       WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND ${isFree("due")}
+         AND (due_at_ms <= ? OR due_at_ms > ?
            OR (phase <> 'creating' AND cancel_sent = 0 AND polled_at_ms <= ?
              AND (objects.state = 'cancelling' OR deadline_at_ms <= ?)))
        ORDER BY due_at_ms LIMIT 1)
-     AND lease_until_ms < ? RETURNING id`,
-    [owner, Math.floor(untilMs), now, now, now - CANCEL_AGAIN_MS, now, now],
+     AND ${isFree("native_batches")} RETURNING id`,
+    [owner, Math.floor(untilMs), endedBefore, now, now + FAR_MS, now - CANCEL_AGAIN_MS, now, endedBefore],
   );
   return leased === undefined ? undefined : await selectNativeBatch(queries, text(leased, "id"));
 }

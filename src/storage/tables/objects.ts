@@ -39,20 +39,38 @@ const BYTES_PER_MEGABYTE = 1024 ** 2;
 /** The most values in one statement. */
 const AT_ONCE = 500;
 
+/** An equal request has created the object before. */
+export class AlreadyMade extends Error {
+  constructor(readonly object: StoredObject) {
+    super(`the object ${object.id} has been made before`);
+  }
+}
+
+/** Throws `AlreadyMade` if there is one of that id. */
 export async function insertObject(queries: Queries, object: StoredObject): Promise<void> {
-  await queries.query(`INSERT INTO objects (${OBJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-    object.id,
-    object.kind,
-    object.project,
-    object.keyId,
-    object.share,
-    object.state,
-    object.size,
-    object.purpose ?? null,
-    JSON.stringify(object.metadata),
-    object.createdAtMs,
-    object.expiresAtMs ?? null,
-  ]);
+  const rows = await queries.query(
+    `INSERT INTO objects (${OBJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [
+      object.id,
+      object.kind,
+      object.project,
+      object.keyId,
+      object.share,
+      object.state,
+      object.size,
+      object.purpose ?? null,
+      JSON.stringify(object.metadata),
+      object.createdAtMs,
+      object.expiresAtMs ?? null,
+    ],
+  );
+  if (rows.length === 0) await requireNew(queries, object);
+}
+
+/** Before there is anything else to refuse about an object that is created once. */
+async function requireNew(queries: Queries, { id }: StoredObject): Promise<void> {
+  const [row] = await queries.query(`SELECT ${OBJECT_COLUMNS} FROM objects WHERE id = ?`, [id]);
+  if (row !== undefined) throw new AlreadyMade(readObject(row));
 }
 
 /** A part of an object's content: a file of the file store. */
