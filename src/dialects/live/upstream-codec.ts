@@ -168,7 +168,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const { usageMetadata, ...content } = message;
     const usage = decodeUsage(usageMetadata);
     if (this.#isOwed(message)) {
-      if (usage !== undefined) events.push({ type: "late-usage", usage, ...withoutAbsent({ turnId: this.#lastTurn }) });
+      if (usage !== undefined) events.push({ type: "used", usage, ...withoutAbsent({ id: this.#lastTurn }) });
       return stepOf(frames, events);
     }
     for (const name of Object.keys(content)) this.#read(name, message, events, frames);
@@ -467,7 +467,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const turn = this.#turn;
     if (turn !== undefined) turn.usage = withSearches(turn.usage, laterUsage(turn.usage, usage));
     else if (!("setupComplete" in message))
-      events.push({ type: "late-usage", usage, ...withoutAbsent({ turnId: this.#lastTurn }) });
+      events.push({ type: "used", usage, ...withoutAbsent({ id: this.#lastTurn }) });
   }
 
   #finish(message: JsonObject, events: LiveEvent[]): void {

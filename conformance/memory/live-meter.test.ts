@@ -1,0 +1,399 @@
+import { describe, expect, test } from "bun:test";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import {
+  LIVE_COST,
+  live,
+  liveHost,
+  liveModels,
+  REALTIME_COST,
+  REALTIME_USAGE,
+  realtime,
+} from "../../testing/live/live-hosts.ts";
+import { modelsWithScribe, ScribeSession, SECOND_COST, scribe, scribeHost } from "../../testing/live/scribe-session.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+
+const LIVE_PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
+const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
+const DICTATED = 3 * SECOND_COST;
+const usd = (nano: number) => nano / 1e9;
+
+async function end({ harness, client }: Pick<ScribeSession, "harness" | "client">): Promise<void> {
+  client.leave();
+  await harness.clock.pass(20_000);
+  expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+  expect(harness.gateway.admissions.held).toEqual({ calls: 0, nanoUsd: 0 });
+  expect(harness.sockets.open).toBe(0);
+}
+
+describe("H59: transcription in a session without responses", () => {
+  test("each transcription has a receipt of its own, at the price of the model that does it", async () => {
+    const session = await ScribeSession.open();
+    await session.dictate("item_1");
+    await session.dictate("item_2");
+    expect(session.heard).toEqual(["What item_1 says.", "What item_2 says."]);
+    const bill = { outcome: "ok", cost: DICTATED, model: "test/scribe", source: "measured" };
+    expect(await session.bills()).toEqual([bill, bill]);
+    await end(session);
+    expect(await session.bills()).toHaveLength(2);
+  });
+
+  test("kill -9 bills what was written down: the receipt is stored before the client sees the words", async () => {
+    const session = await ScribeSession.open();
+    const { ledger } = session.harness.gateway;
+    const stored = Promise.withResolvers<void>();
+    const write = ledger.write.bind(ledger);
+    const written: string[] = [];
+    ledger.write = async (receipt, isLast) => {
+      written.push(receipt.model);
+      await stored.promise;
+      await write(receipt, isLast);
+    };
+    await session.dictate("item_1");
+    expect({ written, heard: session.heard }).toEqual({ written: ["test/scribe"], heard: [] });
+    stored.resolve();
+    await session.harness.clock.pass(10);
+    expect(session.heard).toHaveLength(1);
+    await end(session);
+  });
+
+  test("it counts towards requests per minute, and what is refused is recorded, hidden and not repeated", async () => {
+    // The handshake is a request, too.
+    const session = await ScribeSession.open({ limits: { requestsPerMinute: 3 } });
+    for (const item of ["item_1", "item_2", "item_3", "item_4"]) await session.dictate(item);
+    expect(session.heard).toEqual(["What item_1 says.", "What item_2 says."]);
+    expect(session.errors).toContain("rate_limit_error");
+    expect((await session.bills()).map(({ outcome, cost }) => [outcome, cost])).toEqual([
+      ["ok", DICTATED],
+      ["ok", DICTATED],
+      ["rate_limited", DICTATED],
+      ["rate_limited", DICTATED],
+    ]);
+    // The user's speech is withheld after a refusal.
+    expect(session.host.ofType("input_audio_buffer.append")).toHaveLength(3);
+    await end(session);
+  });
+
+  test("it ends with the budget", async () => {
+    const session = await ScribeSession.open({ limits: { budgetUsdTotal: usd(2.5 * DICTATED) } });
+    for (const item of ["item_1", "item_2", "item_3"]) await session.dictate(item);
+    expect(session.heard).toHaveLength(2);
+    expect(session.errors).toEqual(["insufficient_quota"]);
+    expect((await session.bills()).map(({ outcome }) => outcome)).toEqual(["ok", "ok", "budget_exhausted"]);
+    await end(session);
+  });
+
+  test("A6: limits of the model that writes it down hold, and so do those of an end user and a tag", async () => {
+    const limits = { requests_per_minute: 1 };
+    for (const parts of [
+      { limits_by_model: { "test/scribe": limits } },
+      { end_users: { limits } },
+      { limits_by_tag: { voice: limits } },
+    ]) {
+      const keys = [{ name: "tests", key: TEST_KEY, ...parts }];
+      const harness = await Harness.start({ config: { ...modelsWithScribe(), keys } });
+      harness.sockets.play(scribeHost());
+      const client = await harness.openLive("/v1/realtime?model=test/realtime", {
+        headers: { "x-trivium-user": "u-1", "x-trivium-tags": "voice" },
+      });
+      await client.hears("session.created");
+      const { host } = harness.sockets;
+      for (const item of ["item_1", "item_2"]) {
+        host.say(scribe.committed(item), scribe.completed(item));
+        await harness.clock.pass(10);
+      }
+      const types = client.events.map(({ type }) => type);
+      expect({ parts, done: types.filter((type) => type.endsWith("transcription.completed")).length }).toEqual({
+        parts,
+        done: 1,
+      });
+      expect(types).toContain("error");
+      await end({ harness, client });
+    }
+  });
+
+  test("it takes no slot of `concurrent`, so that neither refuses the turn beside it", async () => {
+    const session = await ScribeSession.open({ limits: { concurrent: 1 } });
+    const { client, host, harness } = session;
+    client.say({ type: "response.create" });
+    await harness.clock.pass(10);
+    host.say(realtime.began("resp_1"), scribe.committed("item_1"), realtime.audio("resp_1", 1));
+    host.say(scribe.completed("item_1"), realtime.done("resp_1"));
+    await client.hears("response.done");
+    host.say(scribe.committed("item_2"), realtime.began("resp_2"), realtime.done("resp_2"), scribe.completed("item_2"));
+    await harness.clock.pass(10);
+    expect(session.errors).toEqual([]);
+    expect(session.heard).toHaveLength(2);
+    expect((await session.bills()).map(({ cost }) => cost).sort()).toEqual(
+      [DICTATED, DICTATED, REALTIME_COST, REALTIME_COST].sort(),
+    );
+    await end(session);
+  });
+
+  test("a key for the session's model need not name the model that writes it down", async () => {
+    const session = await ScribeSession.open({ models: ["test/realtime"] });
+    await session.dictate("item_1");
+    expect(session.errors).toEqual([]);
+    await end(session);
+  });
+
+  test("without a usage it is billed by the length of the speech", async () => {
+    const session = await ScribeSession.open();
+    await session.dictate("item_1", null);
+    expect(await session.bills()).toMatchObject([{ cost: DICTATED, source: "estimated" }]);
+    // What the host says of the speech is more exact.
+    session.client.say(realtime.speech(60));
+    session.host.say(
+      { type: "input_audio_buffer.speech_started", event_id: "a", audio_start_ms: 50_000, item_id: "item_2" },
+      { type: "input_audio_buffer.speech_stopped", event_id: "b", audio_end_ms: 55_000, item_id: "item_2" },
+    );
+    session.host.say(scribe.committed("item_2"), scribe.completed("item_2", null));
+    await session.harness.clock.pass(10);
+    expect((await session.bills()).at(-1)).toMatchObject({ cost: 5 * SECOND_COST });
+    await end(session);
+  });
+
+  test("a transcription that the host could not make costs nothing", async () => {
+    const session = await ScribeSession.open();
+    session.host.say(scribe.committed("item_1"), {
+      type: "conversation.item.input_audio_transcription.failed",
+      event_id: "f",
+      item_id: "item_1",
+      content_index: 0,
+      error: { type: "transcription_error", code: "audio_unintelligible", message: "Not understood." },
+    });
+    await session.harness.clock.pass(10);
+    const [bill] = await session.bills();
+    expect(bill).toMatchObject({ cost: 0 });
+    expect(bill?.outcome).not.toBe("ok");
+    await end(session);
+  });
+
+  test.each([
+    ["the client leaves", async ({ client }: ScribeSession) => client.leave(), "client_gone"],
+    ["the host is cut off", async ({ host }: ScribeSession) => host.hangUp(), "upstream_failed"],
+    ["an operator ends the session", async ({ harness }: ScribeSession) => endByOperator(harness), "client_gone"],
+    ["the host is silent", async ({ harness }: ScribeSession) => harness.clock.pass(5_000), "ok"],
+  ])("what is open when %s is billed by its length, once", async (_what, happens, outcome) => {
+    const session = await ScribeSession.open();
+    session.client.say(realtime.speech(3));
+    session.host.say(scribe.committed("item_1"), scribe.delta("item_1", "What"));
+    await session.harness.clock.pass(10);
+    await happens(session);
+    await session.harness.clock.pass(10_000);
+    const bills = [{ outcome, cost: DICTATED, model: "test/scribe", source: "partial" }];
+    expect(await session.bills()).toEqual(bills);
+    await end(session);
+    expect(await session.bills()).toEqual(bills);
+  });
+
+  test("what the host reports within two seconds after the client has left counts", async () => {
+    const session = await ScribeSession.open();
+    session.client.say(realtime.speech(3));
+    session.host.say(scribe.committed("item_1"));
+    session.client.leave();
+    await session.harness.clock.pass(500);
+    session.host.say(scribe.completed("item_1", { type: "duration", seconds: 2 }));
+    await session.harness.clock.pass(10);
+    expect(await session.bills()).toMatchObject([{ cost: 2 * SECOND_COST, source: "measured" }]);
+    await end(session);
+  });
+
+  test("a revoked key writes down nothing more that is not recorded with the reason", async () => {
+    const session = await ScribeSession.open();
+    session.harness.gateway.keys.revokeHere(session.key.id, { who: "test" });
+    await session.dictate("item_1");
+    expect(session.heard).toEqual([]);
+    expect(await session.bills()).toMatchObject([{ outcome: "unauthenticated", cost: DICTATED }]);
+    await end(session);
+  });
+
+  test("after a fallback at the connection, the price is that of the provider that opened the session", async () => {
+    const refuses = { asked: (host: { refuse(status: number): void }) => host.refuse(503) };
+    const session = await ScribeSession.open({ model: "test/both" }, { hosts: [refuses, refuses, scribeHost()] });
+    await session.dictate("item_1");
+    const [receipt] = await session.harness.receipts();
+    expect(receipt).toMatchObject({ model: "test/scribe", provider: "up-other", cost_nano_usd: DICTATED });
+    expect(receipt?.offers.map(({ outcome }) => outcome)).toEqual(["failed", "failed", "answered"]);
+    await end(session);
+  });
+
+  test("a session that is opened again bills its own items, whatever the host calls them", async () => {
+    const session = await ScribeSession.open();
+    await session.dictate("item_1");
+    session.client.leave();
+    const again = await session.harness.openLive("/v1/realtime?model=test/realtime", { key: session.key.key });
+    await again.hears("session.created");
+    session.host.say(scribe.committed("item_1"), scribe.completed("item_1"));
+    await session.harness.clock.pass(10);
+    expect(await session.bills()).toHaveLength(2);
+    await end({ harness: session.harness, client: again });
+  });
+
+  test("a Live client at a host of Realtime is metered alike", async () => {
+    const harness = await Harness.start({ config: modelsWithScribe() });
+    harness.sockets.play(scribeHost());
+    const client = await harness.openLive(`${LIVE_PATH}?key=${TEST_KEY}`, { headers: { authorization: "" } });
+    const { setup } = live.setup("test/realtime");
+    client.say({ setup: { ...setup, inputAudioTranscription: {} } });
+    await harness.clock.pass(100);
+    harness.sockets.host.say(scribe.committed("item_1"), scribe.completed("item_1"));
+    await harness.clock.pass(10);
+    expect(client.events.at(-1)).toMatchObject({
+      serverContent: { inputTranscription: { text: "What item_1 says." } },
+    });
+    const rows = await harness.storage.query("SELECT model, cost_nano_usd FROM receipts");
+    expect(rows.map((row) => ({ ...row }))).toEqual([{ model: "test/scribe", cost_nano_usd: DICTATED }]);
+    await end({ harness, client });
+  });
+
+  test("a host of Live, whose transcripts are part of the turn, is billed by the turn alone", async () => {
+    const harness = await Harness.start({ config: liveModels(UPSTREAM_URL) });
+    harness.sockets.play(liveHost());
+    const client = await harness.openLive("/v1/realtime?model=test/live");
+    const transcription = { transcription: { model: "upstream-scribe" } };
+    client.say({ type: "session.update", session: { type: "realtime", audio: { input: transcription } } });
+    client.say(realtime.speech(1));
+    await harness.clock.pass(10);
+    harness.sockets.host.say(
+      { serverContent: { inputTranscription: { text: "Is it so?" } } },
+      live.audio(1),
+      live.done(),
+    );
+    await client.hears("response.done");
+    expect(await harness.receipts()).toMatchObject([{ cost_nano_usd: LIVE_COST }]);
+    await end({ harness, client });
+  });
+
+  test("what an unknown event counts is billed like the session's model, and marked", async () => {
+    const session = await ScribeSession.open();
+    const counted = { type: "session.translation.done", event_id: "x", item_id: "item_1", usage: REALTIME_USAGE };
+    session.host.say(counted, counted);
+    await session.harness.clock.pass(10);
+    const [receipt, ...more] = await session.harness.receipts();
+    expect(more).toEqual([]);
+    expect(receipt).toMatchObject({ model: "test/realtime", cost_nano_usd: REALTIME_COST });
+    expect(receipt?.["unpriced"]).toEqual(["session.translation.done"]);
+    await end(session);
+  });
+});
+
+describe("H60: what a host of a live session reports twice, or late", () => {
+  test("response.done sent twice is billed once", async () => {
+    const session = await ScribeSession.open();
+    const { client, host, harness } = session;
+    host.say(realtime.began("resp_1"), realtime.audio("resp_1", 1), realtime.done("resp_1"), realtime.done("resp_1"));
+    await client.hears("response.done");
+    host.say(realtime.done("resp_1"), realtime.done("resp_2"), realtime.done("resp_2"));
+    await harness.clock.pass(10);
+    expect((await session.bills()).map(({ cost }) => cost)).toEqual([REALTIME_COST, REALTIME_COST]);
+    await end(session);
+    expect(await session.bills()).toHaveLength(2);
+  });
+
+  test("the later figure counts: what it has more is billed, and less is not taken back", async () => {
+    const session = await ScribeSession.open();
+    const { client, host, harness } = session;
+    const usage = (text: number) => ({ input_tokens: 100, output_tokens: text, total_tokens: 100 + text });
+    host.say(
+      realtime.began("resp_1"),
+      realtime.text("resp_1", "It is."),
+      realtime.done("resp_1", "completed", usage(20)),
+    );
+    await client.hears("response.done");
+    host.say(realtime.done("resp_1", "completed", usage(50)));
+    host.say(realtime.done("resp_1", "completed", usage(30)));
+    host.say(realtime.done("resp_1", "completed", usage(50)));
+    await harness.clock.pass(10);
+    expect((await session.bills()).map(({ cost }) => cost)).toEqual([100 * 1_000 + 20 * 2_000, 30 * 2_000]);
+    await end(session);
+  });
+
+  test("a transcription that is reported twice is billed once", async () => {
+    const session = await ScribeSession.open();
+    await session.dictate("item_1");
+    session.host.say(scribe.completed("item_1"));
+    await session.harness.clock.pass(10);
+    expect(await session.bills()).toMatchObject([{ cost: DICTATED }]);
+    await end(session);
+    expect(await session.bills()).toHaveLength(1);
+  });
+
+  test("responses without ids are not taken for one", async () => {
+    const session = await ScribeSession.open();
+    const bare = (type: string, usage: object | null) => ({
+      type,
+      event_id: "e",
+      response: { status: "completed", usage },
+    });
+    for (let round = 0; round < 2; round++) {
+      session.host.say(bare("response.created", null), bare("response.done", REALTIME_USAGE));
+      await session.harness.clock.pass(10);
+    }
+    expect((await session.bills()).map(({ cost }) => cost)).toEqual([REALTIME_COST, REALTIME_COST]);
+    await end(session);
+  });
+
+  const openLive = async () => {
+    const harness = await Harness.start({ config: liveModels(UPSTREAM_URL) });
+    harness.sockets.play(liveHost());
+    const client = await harness.openLive(`${LIVE_PATH}?key=${TEST_KEY}`, { headers: { authorization: "" } });
+    client.say(live.setup("test/live"));
+    await harness.clock.pass(100);
+    const costs = async () => (await harness.receipts()).map(({ cost_nano_usd }) => cost_nano_usd);
+    return { harness, client, host: harness.sockets.host, costs };
+  };
+  const late = { usageMetadata: (live.done() as { usageMetadata: object }).usageMetadata };
+  const silentEnd = { serverContent: { turnComplete: true } };
+
+  test("usage of a Live turn that comes again after its end is billed once", async () => {
+    const { harness, client, host, costs } = await openLive();
+    host.say(live.audio(1), live.done(), late, late);
+    await harness.clock.pass(10_000);
+    expect(await costs()).toEqual([LIVE_COST]);
+    await end({ harness, client });
+    expect(await costs()).toEqual([LIVE_COST]);
+  });
+
+  test("usage that comes only after the end is added to its turn, once", async () => {
+    const { harness, client, host, costs } = await openLive();
+    host.say(live.audio(1), silentEnd, late, late);
+    await harness.clock.pass(10_000);
+    expect(await costs()).toEqual([LIVE_COST]);
+    await end({ harness, client });
+    expect(await costs()).toEqual([LIVE_COST]);
+  });
+
+  test("usage that comes after the receipt adds what its estimate lacks, once", async () => {
+    const { harness, client, host, costs } = await openLive();
+    host.say(live.audio(1), silentEnd);
+    await harness.clock.pass(60_000);
+    const [estimate] = await harness.receipts();
+    expect(estimate).toMatchObject({ usage_source: "estimated", usage: { audio_output: 25 } });
+    const read = estimate?.usage["input"] ?? 0;
+    host.say(late, late);
+    await harness.clock.pass(10_000);
+    expect(await costs()).toEqual([read * 1_000 + 25 * 8_000, (100 - read) * 4_000 + 25 * 8_000]);
+    await end({ harness, client });
+    expect(await costs()).toHaveLength(2);
+  });
+
+  test("A6: usage of no turn enters the limits of its key: refused, it is recorded with the reason", async () => {
+    const session = await ScribeSession.open(
+      { limits: { budgetUsdTotal: 0 }, model: "test/live" },
+      { hosts: [liveHost()] },
+    );
+    session.client.say({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } });
+    session.client.say(realtime.speech(1));
+    await session.harness.clock.pass(10);
+    session.host.say(late, late);
+    await session.harness.clock.pass(10_000);
+    expect(await session.bills()).toMatchObject([{ outcome: "budget_exhausted", cost: LIVE_COST }]);
+    await end(session);
+    expect(await session.bills()).toHaveLength(1);
+  });
+});
+
+function endByOperator({ context }: Harness): void {
+  const [view] = context.live.list();
+  context.live.find(view?.id ?? "")?.endNow();
+}
