@@ -170,7 +170,7 @@ describe("what the request said that created the work", () => {
     expect(await turn(value)).toMatchObject({ end_user: "u-token" });
   });
 
-  test("H73, M5: work of a subject with two projects is billed to the project of the token that created it", async () => {
+  test("H73: work of a subject with two projects is billed to the project of the token that created it", async () => {
     const machine = await makeMachine();
     world = await DerivedWorld.start({}, machine, undefined, { project_claim: "team" });
     const sources = { clock: machine.clock, random: machine.random };

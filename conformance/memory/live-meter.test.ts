@@ -82,7 +82,7 @@ describe("H59: transcription in a session without responses", () => {
     await end(session);
   });
 
-  test("A6: limits of the model that writes it down hold, and so do those of an end user and a tag", async () => {
+  test("limits of the model that writes it down hold, and so do those of an end user and a tag", async () => {
     const limits = { requests_per_minute: 1 };
     for (const parts of [
       { limits_by_model: { "test/scribe": limits } },
@@ -377,7 +377,7 @@ describe("H60: what a host of a live session reports twice, or late", () => {
     expect(await costs()).toHaveLength(2);
   });
 
-  test("A6: usage of no turn enters the limits of its key: refused, it is recorded with the reason", async () => {
+  test("usage of no turn enters the limits of its key: refused, it is recorded with the reason", async () => {
     const session = await ScribeSession.open(
       { limits: { budgetUsdTotal: 0 }, model: "test/live" },
       { hosts: [liveHost()] },
@@ -397,3 +397,41 @@ function endByOperator({ context }: Harness): void {
   const [view] = context.live.list();
   context.live.find(view?.id ?? "")?.endNow();
 }
+
+describe("decision 0149: grounding in a Live session", () => {
+  const model = (id: string, name: string) => ({
+    id,
+    input_modalities: ["text", "audio"],
+    output_modalities: ["text", "audio"],
+    pricings: {
+      prompt: [{ value: 0, unit: "perMTokens", currency: "USD" }],
+      completion: [{ value: 0, unit: "perMTokens", currency: "USD" }],
+      audio: [{ value: 0, unit: "perMTokens", currency: "USD" }],
+      audio_output: [{ value: 0, unit: "perMTokens", currency: "USD" }],
+    },
+    offers: [{ provider: "up-live", model: name }],
+  });
+  const { models: _known, ...config } = liveModels(UPSTREAM_URL);
+  const models = [model("test/two", "gemini-2.5-flash-native-audio"), model("test/three", "gemini-3.8-live")];
+  const grounded = (...webSearchQueries: string[]) => ({ serverContent: { groundingMetadata: { webSearchQueries } } });
+
+  test.each([
+    ["test/two", "up to 2.5 a prompt costs the same, whatever was searched", 0.035],
+    ["test/three", "from 3 each query costs", 3 * 0.035],
+  ])("%s: %s", async (name, _what, cost) => {
+    const harness = await Harness.start({ config: { ...config, models } });
+    harness.sockets.play(liveHost());
+    const client = await harness.openLive(`${LIVE_PATH}?key=${TEST_KEY}`, { headers: { authorization: "" } });
+    const { setup } = live.setup(name);
+    client.say({ setup: { ...setup, tools: [{ googleSearch: {} }] } });
+    await harness.clock.pass(100);
+    client.say(live.say("Who won?"));
+    await harness.clock.pass(10);
+    const { host } = harness.sockets;
+    host.say(live.audio(1), grounded("who won", "final score"), grounded("who won", "final score"), grounded("city"));
+    host.say(live.done());
+    await harness.clock.pass(100);
+    expect(await harness.receipts()).toMatchObject([{ cost_nano_usd: Math.round(cost * 1e9) }]);
+    await end({ harness, client });
+  });
+});

@@ -20,6 +20,7 @@ import type { AttemptRecord, Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { admitCall } from "../request/admit-call.ts";
 import { unpricedTools } from "../request/check-billing.ts";
+import { withRequestedTools } from "../request/with-requested-tools.ts";
 import { closeCall } from "../settle/close-call.ts";
 import { correctUsage } from "../settle/correct-usage.ts";
 import { secondsOf, tokensOfAudio } from "./live-audio.ts";
@@ -184,7 +185,9 @@ export class LiveItem implements AttemptRecord {
     const { caller, billables } = this.#asked;
     const call = this.#call;
     const { offer, pricings, priceMultiples, toolPrices } = target;
-    const { usage, source, corrected } = this.work === undefined ? this.#billedTurn(ending) : this.#billedWork(ending);
+    const billed = this.work === undefined ? this.#billedTurn(ending) : this.#billedWork(ending);
+    const { source, corrected } = billed;
+    const usage = withRequestedTools({ billables, attempt: this, brokeOff: !ending.whole }, billed.usage);
     this.billed = usage;
     this.notes = boundNotes([...caller.resolved.notes, ...this.notes]);
     this.#observe(ending);
