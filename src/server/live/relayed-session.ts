@@ -202,7 +202,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     let commands: readonly LiveCommand[] = [];
     let check: LiveFrameCheck | undefined;
     try {
-      refuseManyValues(text);
+      refuseManyValues(text, this.gateway.snapshot);
       commands = this.#by.client.decode(text);
       for (const command of commands) if (command.type === "invalid") throw command.error;
       refuseRepeatedKeys(text);
