@@ -185,7 +185,8 @@ export class LiveItem implements AttemptRecord {
     const { caller, billables } = this.#asked;
     const call = this.#call;
     const { offer, pricings, priceMultiples, toolPrices } = target;
-    const billed = this.work === undefined ? this.#billedTurn(ending) : this.#billedWork(ending);
+    const reported = ending.usage === undefined ? this.reported : laterUsage(this.reported, ending.usage);
+    const billed = this.work === undefined ? this.#billedTurn(ending, reported) : this.#billedWork(ending, reported);
     const { source, corrected } = billed;
     const usage = withRequestedTools({ billables, attempt: this, brokeOff: !ending.whole }, billed.usage);
     this.billed = usage;
@@ -236,9 +237,8 @@ export class LiveItem implements AttemptRecord {
   }
 
   /** The host's figures, as far as they are possible; otherwise what was seen (H26, H27). */
-  #billedTurn({ usage: atEnd, whole, stop, outcome }: ItemEnding): Billed {
+  #billedTurn({ whole, stop, outcome }: ItemEnding, reported: Usage | undefined): Billed {
     const { prompt, mostOutput, target } = this.#asked;
-    const reported = atEnd === undefined ? this.reported : laterUsage(this.reported, atEnd);
     // The host has not begun it. If the client left after it was asked to, it may have.
     if (this.id === undefined && outcome !== "client_gone") return { usage: reported ?? {}, source: "measured" };
     const { contextLength = Number.MAX_SAFE_INTEGER } = target.offer;
@@ -267,8 +267,7 @@ export class LiveItem implements AttemptRecord {
   }
 
   /** Hosts report what work costs when it is done. What they do not report is billed by its length (H59). */
-  #billedWork({ usage: atEnd, whole, outcome }: ItemEnding): Billed {
-    const reported = atEnd === undefined ? this.reported : laterUsage(this.reported, atEnd);
+  #billedWork({ whole, outcome }: ItemEnding, reported: Usage | undefined): Billed {
     if (reported !== undefined) return { usage: reported, source: "measured" };
     // The host says itself that it has not done it.
     if (whole && outcome !== "ok") return { usage: {}, source: "measured" };

@@ -19,8 +19,8 @@ import type { AskedItem } from "./live-kind.ts";
 
 /** Turns that may be in progress at one time, with those whose usage is awaited. */
 const MAX_TURNS = 16;
-/** Work besides turns. A host that leaves more of it open is not believed to do it any more. */
-const MAX_WORK = 64;
+/** Items that a host may have open. Of one that leaves more behind, the oldest is closed without a report. */
+const MAX_OPEN = 64;
 /** Receipts of turns that have ended. The host may name a turn once more. */
 const MAX_RECEIPTS = 16;
 /** What has ended, so that a host that reports it again is not paid again. */
@@ -30,6 +30,11 @@ const MAX_CLOSED = 10_000;
 const UNNAMED = "session";
 
 type Event<Type extends LiveEvent["type"]> = Extract<LiveEvent, { type: Type }>;
+
+type BegunWork = LiveWork & { usage?: Usage };
+/** Work that was not seen to begin begins with its end. */
+type Opened = Event<"turn-began"> | Event<"work-began"> | Event<"work-ended">;
+type Closed = Event<"turn-ended"> | Event<"work-ended">;
 
 /** What a session does when one of its turns changes. */
 interface TurnListener {
@@ -64,23 +69,21 @@ export class SessionMeter {
   readonly #listener: TurnListener;
   /** Admitted turns that the host has not begun. */
   readonly #pending: LiveItem[] = [];
-  /** Turns by the host's name. */
-  readonly #running = new Map<string, LiveItem>();
-  /** Other work by its name. */
-  readonly #work = new Map<string, LiveItem>();
-  /** What was billed, by the name of the turn or the work. */
-  readonly #closed = new Map<string, Usage>();
+  /** Turns and other work, by the host's name. */
+  readonly #open = new Map<string, LiveItem>();
   /** Turns that have ended without usage, which some hosts report later. */
   readonly #unreported = new Map<string, { turn: LiveItem; ending: ItemEnding }>();
+  /** What was billed, by the name of the item. */
+  readonly #closed = new Map<string, Usage>();
   readonly #receipts = new Map<string, string>();
-  /** What is being admitted, of what the host does by itself. */
+  /** What the host has begun by itself, and is being admitted. */
   #entering = 0;
   /** The session is over: whatever is admitted now ends like everything before. */
   #ending: ItemEnding | undefined;
-  /** The attempts that opened the session, for the receipt of its first item. */
-  #opening: readonly OfferTried[];
   /** When the user began to speak, and for how long, as far as the host says so. */
   #speech: { fromMs?: number | undefined; seconds?: number } = {};
+  /** The attempts that opened the session, for the receipt of its first item. */
+  #opening: readonly OfferTried[];
   #notes: FieldNote[] = [];
 
   constructor(
@@ -98,25 +101,19 @@ export class SessionMeter {
     this.context = new LiveContext(via, offer.contextLength ?? model.contextLength);
   }
 
-  /** How many turns are in progress. */
-  get turns(): number {
-    return this.#pending.length + this.#running.size;
-  }
-
-  /** How much is in progress, with work besides turns. */
+  /** How much is in progress. */
   get open(): number {
-    return this.turns + this.#work.size + this.#entering;
+    return this.#pending.length + this.#open.size + this.#entering;
   }
 
-  *allTurns(): Generator<LiveItem> {
-    yield* this.#pending;
-    yield* this.#running.values();
+  get turns(): readonly LiveItem[] {
+    return [...this.#pending, ...this.#open.values()].filter(({ work }) => work === undefined);
   }
 
   /** The turn that the host speaks in. */
   get current(): LiveItem | undefined {
     const id = this.#host.codec.turnId;
-    return id === undefined ? undefined : this.#running.get(id);
+    return id === undefined ? undefined : this.#open.get(id);
   }
 
   /** What the host or the client does not get as it was. */
@@ -133,9 +130,8 @@ export class SessionMeter {
 
   /** Admits a turn before its host is asked for it. Throws if it is refused. */
   async ask({ sent, eventId, billables, maxOutputTokens }: TurnWish): Promise<void> {
-    if (this.turns + this.#unreported.size >= MAX_TURNS) throw tooManyTurns();
-    const asked = this.#asked(sent, billables, maxOutputTokens);
-    this.#pending.push(await this.#admit(asked, eventId));
+    if (this.turns.length + this.#unreported.size >= MAX_TURNS) throw tooManyTurns();
+    this.#pending.push(await this.#admit(this.#askedTurn(sent, billables, maxOutputTokens), eventId));
     this.#listener.begun();
   }
 
@@ -151,107 +147,48 @@ export class SessionMeter {
     return await LiveItem.admit(asked, this.#gateway, { eventId, opening });
   }
 
-  #asked(sent = "", more: readonly Billable[] = [], most = this.settings.maxOutputTokens): AskedItem {
+  /** What the host does by itself costs something even if it is refused, which is then recorded with the refusal. */
+  async #admitOrRecord(asked: AskedItem, refused?: GatewayError): Promise<LiveItem> {
+    let refusal = refused;
+    this.#entering++;
+    try {
+      if (refusal === undefined) return await this.#admit(asked);
+    } catch (thrown) {
+      refusal = asGatewayError(thrown);
+    } finally {
+      this.#entering--;
+    }
+    return await LiveItem.admit(asked, this.#gateway, { refusal });
+  }
+
+  #askedTurn(sent = "", more: readonly Billable[] = [], most = this.settings.maxOutputTokens): AskedItem {
     const { target } = this.#host;
     const limit = target.offer.maxOutputTokens ?? target.model.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS;
     const mostOutput = typeof most === "number" ? Math.min(most, limit) : limit;
     const { prompt } = this.context;
-    return {
-      caller: this.#caller,
-      target,
-      prompt,
-      mostOutput,
-      uses: [
-        { ...prompt, output: mostOutput },
-        { ...prompt, audioOutput: mostOutput },
-      ],
-      billables: more.length === 0 ? this.billables : [...this.billables, ...more],
-      sent,
-    };
+    const uses = (["output", "audioOutput"] as const).map((kind) => ({ ...prompt, [kind]: mostOutput }));
+    const billables = more.length === 0 ? this.billables : [...this.billables, ...more];
+    return { caller: this.#caller, target, prompt, mostOutput, uses, billables, sent };
   }
 
-  /** Work as an item: by the model that does it, if that is known and has a price. */
-  #askedWork(work: LiveWork, seconds: number, usage?: Usage, isLate?: true): AskedItem {
-    const { id, what, model } = work;
+  /** By the model that does the work, if that is known and has a price. `usage`: what it has used already. */
+  #askedWork({ id, what, model, usage }: BegunWork, isLate?: true): AskedItem {
+    const { target } = this.#host;
     const { catalogue } = this.#gateway.snapshot;
-    const found = model === undefined ? undefined : findOffer(catalogue, this.#host.target.offer.provider, model);
-    const target =
-      found === undefined
-        ? this.#host.target
-        : servedBy(this.#host.target, found.offer, catalogue.resolve(found.id).model);
+    const found = model === undefined ? undefined : findOffer(catalogue, target.offer.provider, model);
     const isUnpriced = what === TRANSCRIPTION ? model !== undefined && found === undefined : !isLate;
+    const seconds = isLate ? 0 : this.#takeSpeech();
     const tokens = tokensOfAudio(target.via, "input", seconds);
-    const estimated = [{ audioInput: tokens, output: tokens }, { seconds: Math.ceil(seconds) }];
     return {
       caller: this.#caller,
-      target,
+      target: found === undefined ? target : servedBy(target, found.offer, catalogue.resolve(found.id).model),
       prompt: {},
       mostOutput: 0,
-      uses: usage === undefined ? estimated : [usage],
+      uses: usage === undefined ? [{ audioInput: tokens, output: tokens }, { seconds: Math.ceil(seconds) }] : [usage],
       work: { id, what, seconds, isUnpriced, ...(isLate && { isLate }) },
       billables: [],
       sent: "",
     };
-  }
-
-  /** The host has begun a turn. Returns false if the client did not ask for it: `admitBegun` decides then. */
-  began(id: string): boolean {
-    if (this.#running.has(id)) return true;
-    const asked = this.#pending.shift();
-    if (asked === undefined) return false;
-    this.#place(id, asked);
-    return true;
-  }
-
-  #place(id: string, turn: LiveItem): void {
-    turn.id = id;
-    turn.heard();
-    turn.notes = this.#notes.splice(0);
-    this.#running.set(id, turn);
-    this.#receipts.set(id, turn.receiptId);
-    const [oldest] = this.#receipts.keys();
-    if (this.#receipts.size > MAX_RECEIPTS && oldest !== undefined) this.#receipts.delete(oldest);
-    if (this.#ending !== undefined) void this.endAll(this.#ending);
-  }
-
-  /** Admits a turn that the host has begun by itself. Throws if it is refused. */
-  async admitBegun(id: string): Promise<void> {
-    const turn = await this.#entered(this.#admit(this.#asked()));
-    this.#listener.begun();
-    this.#place(id, turn);
-  }
-
-  /** Records a turn that the host began and the gateway refused, because it costs something nevertheless. */
-  async recordRefused(id: string, refusal: GatewayError): Promise<void> {
-    this.#place(id, await this.#entered(LiveItem.admit(this.#asked(), this.#gateway, { refusal })));
-  }
-
-  /** Admits other work that the host has begun, or has done. If it is refused, it is recorded with its refusal. */
-  async admitWork(work: LiveWork & { usage?: Usage }): Promise<LiveItem> {
-    const item = await this.#entered(this.#admitOrRecord(this.#askedWork(work, this.#takeSpeech(), work.usage)));
-    item.id = work.id;
-    this.#work.set(work.id, item);
-    const [oldest] = this.#work.keys();
-    if (this.#work.size > MAX_WORK && oldest !== undefined) void this.#closeWork(oldest, NOT_REPORTED);
-    if (this.#ending !== undefined) void this.endAll(this.#ending);
-    return item;
-  }
-
-  async #entered(admission: Promise<LiveItem>): Promise<LiveItem> {
-    this.#entering++;
-    try {
-      return await admission;
-    } finally {
-      this.#entering--;
-    }
-  }
-
-  async #admitOrRecord(asked: AskedItem): Promise<LiveItem> {
-    try {
-      return await this.#admit(asked);
-    } catch (thrown) {
-      return await LiveItem.admit(asked, this.#gateway, { refusal: asGatewayError(thrown) });
-    }
   }
 
   /** How much the user has said since the last item. The silence before is not part of it. */
@@ -262,11 +199,45 @@ export class SessionMeter {
     return Math.min(heard, seconds);
   }
 
+  /**
+   * The host has begun a turn or other work. Unless the client has asked for it, it is admitted now: the promise resolves with the
+   * refusal, if there is one. `refused`: it is refused in any case.
+   */
+  opened(begun: Opened, refused?: GatewayError): Promise<GatewayError | undefined> | undefined {
+    const { id } = begun;
+    if (this.#open.has(id)) return undefined;
+    if (begun.type !== "turn-began") return this.#openedItself(id, this.#askedWork(begun));
+    const asked = this.#pending.shift();
+    if (asked === undefined) return this.#openedItself(id, this.#askedTurn(), refused);
+    this.#place(id, asked);
+    return undefined;
+  }
+
+  async #openedItself(id: string, asked: AskedItem, refused?: GatewayError): Promise<GatewayError | undefined> {
+    const item = await this.#admitOrRecord(asked, refused);
+    if (item.work === undefined && item.refusal === undefined) this.#listener.begun();
+    this.#place(id, item);
+    return item.refusal;
+  }
+
+  #place(id: string, item: LiveItem): void {
+    item.id = id;
+    item.heard();
+    this.#open.set(id, item);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN && oldest !== undefined) void this.#close(oldest, NOT_REPORTED);
+    if (this.#ending !== undefined) void this.endAll(this.#ending);
+    if (item.work !== undefined) return;
+    item.notes = this.#notes.splice(0);
+    this.#receipts.set(id, item.receiptId);
+    forgetOldest(this.#receipts, MAX_RECEIPTS);
+  }
+
   receiptOf(id: string): string | undefined {
     return this.#receipts.get(id);
   }
 
-  /** Follows an event that can change no turn but the one in progress. */
+  /** Follows an event that can change no item but the turn in progress. */
   follow(event: LiveEvent): void {
     const turn = this.current;
     switch (event.type) {
@@ -282,7 +253,7 @@ export class SessionMeter {
         turn?.sawText(event.name + event.arguments);
         break;
       case "input-transcript-delta":
-        this.#work.get(transcriptionOf(event.itemId))?.sawText(event.text);
+        this.#open.get(transcriptionOf(event.itemId))?.sawText(event.text);
         break;
       case "input-transcript":
         this.context.addText(event.text.length);
@@ -302,46 +273,45 @@ export class SessionMeter {
     }
   }
 
-  /** Whether it has ended before. */
-  hasClosed(id: string): boolean {
-    return this.#closed.has(id);
+  /** Whether an event tells of an item that has ended before. */
+  repeats(event: LiveEvent): event is Opened | Closed {
+    return ITEM_EVENTS.has(event.type) && this.#closed.has((event as Opened).id);
   }
 
-  hasWork(id: string): boolean {
-    return this.#work.has(id);
-  }
-
-  /** A turn is over. Returns a promise if its receipt is written now; otherwise its usage is awaited. */
-  ended({ id, status, reason, error, usage }: Event<"turn-ended">): Promise<void> | undefined {
-    const turn = this.#running.get(id);
-    if (turn === undefined) return undefined;
-    this.#running.delete(id);
-    this.#close(id, {});
-    const failed = status === "failed" ? this.#host.target.provider.redactError(error ?? failedTurn()) : undefined;
+  /** A turn or other work is over. Returns a promise if its receipt is written now; otherwise its usage is awaited. */
+  closed(event: Closed): Promise<void> | undefined {
+    const { id, error, usage } = event;
+    const item = this.#open.get(id);
+    if (item === undefined) return undefined;
+    const isTurn = event.type === "turn-ended";
+    const isFailed = isTurn ? event.status === "failed" : error !== undefined;
+    const failed = isFailed ? this.#host.target.provider.redactError(error ?? failedTurn()) : undefined;
     const ending: ItemEnding = {
       outcome: this.isLeft ? "client_gone" : (failed?.kind ?? "ok"),
-      whole: status === "completed" || status === "incomplete",
+      whole: !isTurn || event.status === "completed" || event.status === "incomplete",
       usage,
-      stop: stopOf(status, reason),
+      stop: isTurn ? stopOf(event.status, event.reason) : undefined,
       error: failed,
     };
-    if (
-      (usage ?? turn.reported) !== undefined ||
-      failed !== undefined ||
-      this.isLeft ||
-      !this.#host.isOpen ||
-      this.#gateway.closing
-    )
-      return this.#settle(turn, ending);
-    this.#unreported.set(id, { turn, ending });
+    const isReported = !isTurn || (usage ?? item.reported) !== undefined || failed !== undefined;
+    if (isReported || this.isLeft || !this.#host.isOpen || this.#gateway.closing) return this.#close(id, ending);
+    this.#open.delete(id);
+    this.#remember(id, {});
+    this.#unreported.set(id, { turn: item, ending });
     const { clock, timings } = this.#gateway;
     clock.after(timings.afterFinishMs, () => void this.#settleUnreported(id), { background: true });
     this.#listener.over();
     return undefined;
   }
 
-  async #settle(turn: LiveItem, ending: ItemEnding): Promise<void> {
-    await this.#write(turn, ending);
+  async #close(id: string, ending: ItemEnding): Promise<void> {
+    const item = this.#open.get(id);
+    this.#open.delete(id);
+    if (item !== undefined) await this.#settle(item, ending);
+  }
+
+  async #settle(item: LiveItem, ending: ItemEnding): Promise<void> {
+    await this.#write(item, ending);
     this.#listener.over();
   }
 
@@ -352,54 +322,31 @@ export class SessionMeter {
     await this.#write(found.turn, usage === undefined ? found.ending : { ...found.ending, usage });
   }
 
-  /** Work besides turns is over. Its receipt is written now. */
-  workEnded({ id, usage, error }: Event<"work-ended">): Promise<void> | undefined {
-    const failed = error && this.#host.target.provider.redactError(error);
-    const outcome = this.isLeft ? "client_gone" : (failed?.kind ?? "ok");
-    return this.#closeWork(id, { outcome, whole: true, usage, error: failed });
-  }
-
-  async #closeWork(id: string, ending: ItemEnding): Promise<void> {
-    const item = this.#work.get(id);
-    if (item === undefined) return;
-    this.#work.delete(id);
-    await this.#settle(item, ending);
-  }
-
-  /** Closes work of which the host has said nothing for this long. */
+  /** Closes work besides turns of which the host has said nothing for this long. */
   expire(nowMs: number, limitMs: number): void {
-    for (const [id, { heardAtMs }] of this.#work)
-      if (nowMs - heardAtMs >= limitMs) void this.#closeWork(id, NOT_REPORTED);
+    for (const [id, { work, heardAtMs }] of this.#open)
+      if (work !== undefined && nowMs - heardAtMs >= limitMs) void this.#close(id, NOT_REPORTED);
   }
 
-  /** What a turn or work used in all. After its receipt, only what that lacks is billed. */
+  /** What an item used in all. After its receipt, only what that lacks is billed. */
   async used({ id = UNNAMED, usage }: { id?: string; usage: Usage }): Promise<void> {
-    const open = this.#running.get(id) ?? this.#work.get(id);
+    const open = this.#open.get(id);
     if (open !== undefined) {
       open.reported = laterUsage(open.reported, usage);
       return;
     }
-    if (this.#unreported.has(id)) {
-      await this.#settleUnreported(id, usage);
-      return;
-    }
+    if (this.#unreported.has(id)) return this.#settleUnreported(id, usage);
     const billed = this.#closed.get(id) ?? {};
     const rest = usageBeyond(usage, billed);
     if (Object.keys(rest).length === 0) return;
-    this.#close(id, sumUsage(billed, rest));
-    const asked = this.#askedWork({ id, what: "late usage" }, 0, rest, true);
-    try {
-      const item = await this.#admitOrRecord(asked);
-      await item.settle({ outcome: "ok", whole: true, usage: rest });
-    } catch (err) {
-      this.#gateway.log.error({ err: asGatewayError(err) }, "late usage of a session was not billed");
-    }
+    this.#remember(id, sumUsage(billed, rest));
+    const item = await this.#admitOrRecord(this.#askedWork({ id, what: "late usage", usage: rest }, true));
+    await this.#write(item, { outcome: "ok", whole: true, usage: rest });
   }
 
-  #close(id: string, usage: Usage): void {
-    this.#closed.set(id, usage);
-    const [oldest] = this.#closed.keys();
-    if (this.#closed.size > MAX_CLOSED && oldest !== undefined) this.#closed.delete(oldest);
+  #remember(id: string, billed: Usage): void {
+    this.#closed.set(id, billed);
+    forgetOldest(this.#closed, MAX_CLOSED);
   }
 
   /** An error of the host. A turn that was asked for by the event at fault has ended before it began. */
@@ -415,7 +362,7 @@ export class SessionMeter {
     if (ending.usage !== undefined && item.work === undefined) this.context.settle(ending.usage);
     try {
       const settled = item.settle(ending);
-      if (item.id !== undefined) this.#close(item.id, item.billed);
+      if (item.id !== undefined) this.#remember(item.id, item.billed);
       await settled;
     } catch (err) {
       this.#gateway.log.error({ err, receipt: item.receiptId }, "receipt of a live session was not written");
@@ -425,18 +372,24 @@ export class SessionMeter {
   /** Ends everything that runs. */
   async endAll(ending: ItemEnding): Promise<void> {
     this.#ending = ending;
-    const open = [...this.allTurns(), ...this.#work.values()];
+    const open = [...this.#pending, ...this.#open.values()];
     this.#pending.length = 0;
-    this.#running.clear();
-    this.#work.clear();
+    this.#open.clear();
     const writing = open.map((item) => this.#write(item, ending));
     for (const id of [...this.#unreported.keys()]) writing.push(this.#settleUnreported(id));
     await Promise.all(writing);
   }
 }
 
-/** The host did not say how work ended. It may have done it. */
+const ITEM_EVENTS: ReadonlySet<string> = new Set(["turn-began", "turn-ended", "work-began", "work-ended"]);
+
+/** The host did not say how it ended. It may have done it. */
 const NOT_REPORTED: ItemEnding = { outcome: "ok", whole: false, usage: undefined };
+
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}
 
 /** A target of the same host, where another model does the work. */
 function servedBy(target: LiveTarget, offer: Offer, model: Model): LiveTarget {

@@ -1,7 +1,7 @@
 import type { Principal } from "../../access/principal.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import type { LiveClientCodec, LiveCommand, LiveEvent, LiveWork } from "../../canon/live.ts";
+import type { LiveClientCodec, LiveCommand, LiveEvent } from "../../canon/live.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { LiveDialect, LiveFrameCheck } from "../../dialects/live-dialect.ts";
 import { refuseNotes } from "../../relay/attempt/refuse-notes.ts";
@@ -333,33 +333,28 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     if (turn?.refusal === undefined) this.#view.pass(frame, events);
   }
 
-  /** A repetition is metered and nothing else: for the client, too, its turn has ended. */
-  #repeated(event: LiveEvent): Promise<void> | undefined {
-    return "usage" in event && event.usage !== undefined && "id" in event
-      ? this.#meter.used({ id: event.id ?? "", usage: event.usage })
-      : undefined;
-  }
-
   /** Follows events in order. Returns a promise only if a turn must be admitted or settled first. */
   #followAll(events: readonly LiveEvent[], at = 0): Promise<void> | undefined {
     for (let index = at; index < events.length; index++) {
       const event = events[index];
       if (event === undefined) continue;
-      if (OF_ITEMS.has(event.type) && "id" in event && this.#meter.hasClosed(event.id ?? "")) {
-        const work = this.#repeated(event);
-        if (work !== undefined) return work.then(() => this.#followAll(events, index + 1));
-        continue;
-      }
-      const work = this.#follow(event);
+      const isNew = !this.#meter.repeats(event);
+      const work = isNew ? this.#follow(event) : this.#repeated(event);
       if (work !== undefined) {
         return work.then(() => {
-          this.#followed(event);
+          if (isNew) this.#followed(event);
           return this.#followAll(events, index + 1);
         });
       }
-      this.#followed(event);
+      if (isNew) this.#followed(event);
     }
     return undefined;
+  }
+
+  /** For the client, too, the item has ended already. */
+  #repeated(event: LiveEvent): Promise<void> | undefined {
+    const { id, usage }: { id?: string; usage?: Usage } = "usage" in event && "id" in event ? event : {};
+    return id === undefined || usage === undefined ? undefined : this.#meter.used({ id, usage });
   }
 
   /** Shows the event to the client of a translated session. The frame of a native one is passed on afterwards. */
@@ -377,16 +372,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     this.#meter.learn(event);
     switch (event.type) {
       case "turn-began":
-        if (!this.#meter.began(event.id)) return this.#admitBegun(event.id);
-        if (this.#isLeft) this.#cancelAtHost(event.id);
-        return undefined;
-      case "turn-ended":
-        return this.#meter.ended(event);
       case "work-began":
-        return this.#meter.hasWork(event.id) ? undefined : this.#admitWork(event);
+        return this.#enter(event);
+      case "turn-ended":
+        return this.#meter.closed(event);
       case "work-ended": {
-        if (this.#meter.hasWork(event.id)) return this.#meter.workEnded(event);
-        return this.#admitWork(event).then(() => this.#meter.workEnded(event));
+        const opening = this.#enter(event);
+        return opening === undefined ? this.#meter.closed(event) : opening.then(() => this.#meter.closed(event));
       }
       case "used":
         return this.#meter.used(event);
@@ -398,38 +390,28 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     }
   }
 
-  /** The host has begun a turn by itself. */
-  async #admitBegun(id: string): Promise<void> {
-    let refusal: GatewayError;
-    try {
-      if (this.ending !== undefined) throw this.ending.why;
-      await this.#meter.admitBegun(id);
-      return;
-    } catch (thrown) {
-      refusal = asGatewayError(thrown);
+  /** The host has begun something, by itself or because it was asked to. */
+  #enter(event: Parameters<SessionMeter["opened"]>[0]): Promise<void> | undefined {
+    const isTurn = event.type === "turn-began";
+    const opening = this.#meter.opened(event, isTurn ? this.ending?.why : undefined);
+    if (opening === undefined) {
+      if (isTurn && this.#isLeft) this.#cancelAtHost(event.id);
+      return undefined;
     }
-    this.#hide(id, refusal, true);
-    try {
-      await this.#meter.recordRefused(id, refusal);
-      if (!this.#cancelAtHost(id)) this.#lose(refusal, this.#by.dialect.close(refusal).code);
-    } catch (thrown) {
-      this.#lose(asGatewayError(thrown), FAILED);
-    }
-  }
-
-  /** The host does other work than turns by itself. */
-  async #admitWork(work: LiveWork & { usage?: Usage }): Promise<void> {
-    const { refusal } = await this.#meter.admitWork(work);
-    if (refusal !== undefined) this.#hide(work.id, refusal, false);
+    return opening.then(
+      (refusal) => refusal && this.#refused(event.id, refusal, isTurn),
+      (thrown: unknown) => this.#lose(asGatewayError(thrown), FAILED),
+    );
   }
 
   /** The client sees nothing of what was refused but the refusal. */
-  #hide(id: string, refusal: GatewayError, endsTurn: boolean): void {
+  #refused(id: string, refusal: GatewayError, isTurn: boolean): void {
     this.#view.hide(id);
-    this.#tell(refusal, undefined, endsTurn);
+    this.#tell(refusal, undefined, isTurn);
     const { retryAfterSeconds } = refusal;
     this.#mutedUntilMs =
       this.gateway.clock.nowMs() + (retryAfterSeconds === undefined ? MUTE_MS : retryAfterSeconds * 1000);
+    if (isTurn && !this.#cancelAtHost(id)) this.#lose(refusal, this.#by.dialect.close(refusal).code);
   }
 
   /** False if the host has no way to end the turn. */
@@ -446,7 +428,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     }
     // The codes are those of the client's own protocol only if the host speaks it.
     const passedOn = this.#isNative ? close : undefined;
-    if (this.#meter.turns > 0 || passedOn === undefined)
+    if (this.#meter.turns.length > 0 || passedOn === undefined)
       this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code);
     else this.closeWith(passedOn.code, this.#host.target.provider.redact(passedOn.reason));
   }
@@ -481,13 +463,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   protected override readAgain(): void {
     if (!this.#isHostPaused) return;
     this.#isHostPaused = false;
-    for (const turn of this.#meter.allTurns()) turn.heard();
+    for (const turn of this.#meter.turns) turn.heard();
     if (!this.#isHostBusy) this.#host.resume();
   }
 
   /** A refusal is an error event, and the connection stays open. */
   #refuse(thrown: unknown, eventId: string | undefined, asksTurn: boolean): void {
-    this.#tell(thrown, eventId, asksTurn || this.#meter.turns === 0);
+    this.#tell(thrown, eventId, asksTurn || this.#meter.turns.length === 0);
   }
 
   #tell(thrown: unknown, eventId: string | undefined, endsTurn: boolean): void {
@@ -495,7 +477,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   protected tell(why: GatewayError): void {
-    for (const frame of this.#by.client.encodeError(why, undefined, this.#meter.turns === 0)) this.#write(frame);
+    for (const frame of this.#by.client.encodeError(why, undefined, this.#meter.turns.length === 0)) this.#write(frame);
   }
 
   protected override tellDraining(_why: GatewayError, timeLeftMs: number): void {
@@ -521,7 +503,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     if (this.#isHostPaused) return;
     const { firstByte, idle } = this.#host.target.provider.timeoutMs;
     this.#meter.expire(nowMs, firstByte);
-    for (const turn of this.#meter.allTurns()) {
+    for (const turn of this.#meter.turns) {
       const limitMs = turn.hasContent ? idle : firstByte;
       if (nowMs - turn.heardAtMs < limitMs) continue;
       this.#lose(hostSilent(limitMs), FAILED);
@@ -539,7 +521,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.#finish();
       return;
     }
-    for (const { id } of this.#meter.allTurns()) if (id !== undefined) this.#cancelAtHost(id);
+    for (const { id } of this.#meter.turns) if (id !== undefined) this.#cancelAtHost(id);
     gateway.clock.after(gateway.timings.readOnMs, () => this.#finish());
   }
 
@@ -556,8 +538,6 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 }
 
 const NO_EVENTS: readonly LiveEvent[] = [];
-
-const OF_ITEMS: ReadonlySet<string> = new Set(["turn-began", "turn-ended", "work-began", "work-ended"]);
 
 const isInvalidTurn = (command: LiveCommand): boolean => command.type === "invalid" && command.asksTurn === true;
 
