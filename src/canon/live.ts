@@ -133,11 +133,8 @@ export interface LiveWork {
   model?: string;
 }
 
-/** Writing down what the user says. */
+/** Writing down what the user says. Its id is that of the item. */
 export const TRANSCRIPTION = "transcription";
-
-/** The work of writing down an item. */
-export const transcriptionOf = (itemId: string): string => `${TRANSCRIPTION} ${itemId}`;
 
 /** What a host does. Deltas belong to the turn that began last. */
 export type LiveEvent =

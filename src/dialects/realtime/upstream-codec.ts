@@ -16,7 +16,6 @@ import {
   type LiveUpstreamCodec,
   type LiveWork,
   TRANSCRIPTION,
-  transcriptionOf,
 } from "../../canon/live.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { addToolUse, type Usage } from "../../canon/usage.ts";
@@ -316,7 +315,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   }
 
   #transcription(itemId: string): LiveWork {
-    return { id: transcriptionOf(itemId), what: TRANSCRIPTION, ...withoutAbsent({ model: this.#transcribes?.model }) };
+    return { id: itemId, what: TRANSCRIPTION, ...withoutAbsent({ model: this.#transcribes?.model }) };
   }
 
   #readDetection({ turnDetection }: LiveSettings): void {

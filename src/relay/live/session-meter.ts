@@ -1,6 +1,6 @@
 import type { Billable } from "../../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import { type LiveEvent, type LiveSettings, type LiveWork, TRANSCRIPTION, transcriptionOf } from "../../canon/live.ts";
+import { type LiveEvent, type LiveSettings, type LiveWork, TRANSCRIPTION } from "../../canon/live.ts";
 import { addNote } from "../../canon/notes.ts";
 import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
@@ -253,7 +253,7 @@ export class SessionMeter {
         turn?.sawText(event.name + event.arguments);
         break;
       case "input-transcript-delta":
-        this.#open.get(transcriptionOf(event.itemId))?.sawText(event.text);
+        this.#open.get(event.itemId)?.sawText(event.text);
         break;
       case "input-transcript":
         this.context.addText(event.text.length);

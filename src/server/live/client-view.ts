@@ -1,4 +1,4 @@
-import { type LiveClientCodec, type LiveEvent, transcriptionOf } from "../../canon/live.ts";
+import type { LiveClientCodec, LiveEvent } from "../../canon/live.ts";
 import type { LiveDialect } from "../../dialects/live-dialect.ts";
 import type { HostConnection } from "../../relay/live/host-connection.ts";
 import type { LiveCaller } from "../../relay/live/live-caller.ts";
@@ -62,7 +62,7 @@ export class ClientView {
     const { turnId = "" } = this.#session.host.codec;
     return events.some((event) => {
       if (event.type === "turn-began" || event.type === "turn-ended") return this.#hidden.has(event.id);
-      if (OF_TRANSCRIPTS.has(event.type) && "itemId" in event) return this.#hidden.has(transcriptionOf(event.itemId));
+      if (event.type.startsWith("input-transcript") && "itemId" in event) return this.#hidden.has(event.itemId);
       const isOfTurn = OF_TURNS.has(event.type) || (event.type === "unknown" && event.name.startsWith("response."));
       return isOfTurn && this.#hidden.has(turnId);
     });
@@ -73,7 +73,7 @@ export class ClientView {
     if (this.#hidden.size === 0) return;
     for (const event of events) {
       if (event.type === "turn-ended") this.#hidden.delete(event.id);
-      if (event.type === "input-transcript") this.#hidden.delete(transcriptionOf(event.itemId));
+      if (event.type === "input-transcript") this.#hidden.delete(event.itemId);
     }
   }
 
@@ -92,12 +92,6 @@ export class ClientView {
 
 /** Events to which the gateway adds something. */
 const MARKED: ReadonlySet<string> = new Set(["ready", "settings-applied", "turn-began", "turn-ended"]);
-
-const OF_TRANSCRIPTS: ReadonlySet<string> = new Set([
-  "input-transcript-delta",
-  "input-transcript",
-  "input-transcript-failed",
-]);
 
 const OF_TURNS: ReadonlySet<string> = new Set([
   "text-delta",
