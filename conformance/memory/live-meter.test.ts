@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { LeaseTable } from "../../src/leases/lease-table.ts";
+import { Leases } from "../../src/leases/leases.ts";
+import { Harness, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import {
   LIVE_COST,
   live,
@@ -217,6 +219,47 @@ describe("H59: transcription in a session without responses", () => {
     await end(session);
   });
 
+  test("H23: two processes share the requests of a minute and the budget", async () => {
+    for (const limits of [{ requests_per_minute: 4 }, { budget_usd_total: usd(2.5 * DICTATED) }]) {
+      const machine = await makeMachine();
+      const { clock } = machine;
+      const table = new LeaseTable({ leaseMs: 3_000, nowMs: clock.nowMs, epoch: () => "one", onWanted: () => {} });
+      const sessions = [];
+      for (const instance of ["one", "two"]) {
+        const leases = new Leases({
+          source: { sync: async (sync) => table.sync(structuredClone(sync)), close: async () => {} },
+          clock,
+          instance,
+          leaseMs: 3_000,
+          isFirst: instance === "one",
+          spent: { ofWindows: async () => new Map(), ofDead: async () => new Map() },
+        });
+        const config = { ...modelsWithScribe(), keys: [{ name: "tests", key: TEST_KEY, limits }] };
+        const harness = await Harness.start({ config, machine, leases });
+        await clock.until(leases.start());
+        harness.sockets.play(scribeHost());
+        const client = await harness.openLive("/v1/realtime?model=test/realtime");
+        await client.hears("session.created");
+        sessions.push({ harness, client, host: harness.sockets.host, leases });
+      }
+      for (const item of ["item_1", "item_2", "item_3"]) {
+        for (const { client, host } of sessions) {
+          client.say(realtime.speech(3));
+          host.say(scribe.committed(item), scribe.completed(item));
+          await clock.pass(1_000);
+        }
+      }
+      const heard = sessions.flatMap(({ client }) =>
+        client.events.filter(({ type }) => type.endsWith("input_audio_transcription.completed")),
+      );
+      expect({ limits, heard: heard.length }).toEqual({ limits, heard: 2 });
+      for (const { client, leases } of sessions) {
+        client.leave();
+        await clock.until(leases.stop());
+      }
+    }
+  });
+
   test("a session that is opened again bills its own items, whatever the host calls them", async () => {
     const session = await ScribeSession.open();
     await session.dictate("item_1");
@@ -316,6 +359,15 @@ describe("H60: what a host of a live session reports twice, or late", () => {
     expect(await session.bills()).toMatchObject([{ cost: DICTATED }]);
     await end(session);
     expect(await session.bills()).toHaveLength(1);
+  });
+
+  test("two parts of one item are two transcriptions", async () => {
+    const session = await ScribeSession.open();
+    await session.dictate("item_1");
+    session.host.say({ ...scribe.completed("item_1"), content_index: 1 });
+    await session.harness.clock.pass(10);
+    expect((await session.bills()).map(({ cost }) => cost)).toEqual([DICTATED, DICTATED]);
+    await end(session);
   });
 
   test("responses without ids are not taken for one", async () => {

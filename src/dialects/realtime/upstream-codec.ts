@@ -244,7 +244,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
         return stepOf(
           [],
           [
-            { type: "work-ended", ...this.#transcription(itemId), ...counted },
+            { type: "work-ended", ...this.#transcription(itemId, numberAt(event, "content_index")), ...counted },
             { type: "input-transcript", itemId, text, ...counted },
           ],
         );
@@ -254,7 +254,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
         return stepOf(
           [],
           [
-            { type: "work-ended", ...this.#transcription(itemId), error },
+            { type: "work-ended", ...this.#transcription(itemId, numberAt(event, "content_index")), error },
             { type: "input-transcript-failed", itemId, error },
           ],
         );
@@ -314,8 +314,13 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     return settings;
   }
 
-  #transcription(itemId: string): LiveWork {
-    return { id: itemId, what: TRANSCRIPTION, ...withoutAbsent({ model: this.#transcribes?.model }) };
+  /** An item may have more than one part of speech. */
+  #transcription(itemId: string, part = 0): LiveWork {
+    return {
+      id: part === 0 ? itemId : `${itemId} ${part}`,
+      what: TRANSCRIPTION,
+      ...withoutAbsent({ model: this.#transcribes?.model }),
+    };
   }
 
   #readDetection({ turnDetection }: LiveSettings): void {

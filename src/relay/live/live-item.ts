@@ -1,4 +1,5 @@
 import { REQUEST_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import { billableName } from "../../canon/billable.ts";
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { type LiveAudioFormat, TRANSCRIPTION } from "../../canon/live.ts";
 import { boundNotes } from "../../canon/notes.ts";
@@ -267,10 +268,10 @@ export class LiveItem implements AttemptRecord {
   }
 
   /** Hosts report what work costs when it is done. What they do not report is billed by its length (H59). */
-  #billedWork({ whole, outcome }: ItemEnding, reported: Usage | undefined): Billed {
+  #billedWork({ whole, error }: ItemEnding, reported: Usage | undefined): Billed {
     if (reported !== undefined) return { usage: reported, source: "measured" };
     // The host says itself that it has not done it.
-    if (whole && outcome !== "ok") return { usage: {}, source: "measured" };
+    if (whole && error !== undefined) return { usage: {}, source: "measured" };
     const seconds = Math.ceil(this.work?.seconds ?? 0);
     const audioInput = tokensOfAudio(this.target.via, "input", seconds);
     const isBySeconds = priceOf(this.target.pricings, "seconds").state !== "unknown";
@@ -298,7 +299,7 @@ const marked = (usage: Usage, what: string): Usage => ({
   unknown: [...(usage.unknown ?? []), counterOf(what)].slice(0, MAX_UNKNOWN_COUNTERS),
 });
 
-const counterOf = (what: string): string => (what === TRANSCRIPTION ? "input_transcription_usage" : what);
+const counterOf = (what: string): string => (what === TRANSCRIPTION ? "input_transcription_usage" : billableName(what));
 
 const record = ({ lane, notes, terms }: LiveItem) => ({ lane, notes, terms });
 

@@ -240,6 +240,7 @@ export class SessionMeter {
   /** Follows an event that can change no item but the turn in progress. */
   follow(event: LiveEvent): void {
     const turn = this.current;
+    turn?.heard();
     switch (event.type) {
       case "text-delta":
       case "transcript-delta":
@@ -269,7 +270,6 @@ export class SessionMeter {
           this.#speech.seconds = (event.atMs - this.#speech.fromMs) / 1000;
         break;
       default:
-        turn?.heard();
     }
   }
 
