@@ -307,6 +307,57 @@ describe("H59: transcription in a session without responses", () => {
     await end({ harness, client });
   });
 
+  const TIMED = {
+    id: "test/timed",
+    input_modalities: ["text", "audio"],
+    output_modalities: ["text", "audio"],
+    pricings: {
+      prompt: [{ value: 0, unit: "perMTokens", currency: "USD" }],
+      completion: [{ value: 0, unit: "perMTokens", currency: "USD" }],
+      audio: [{ value: SECOND_COST / 1e9, unit: "perSecond", currency: "USD" }],
+    },
+    offers: [{ provider: "up-realtime", model: "upstream-timed" }],
+  };
+  const timed = { models: [...(modelsWithScribe()["models"] as object[]), TIMED] };
+
+  test("a session that costs by the second is billed by the minute, and what has passed of the last one", async () => {
+    const session = await ScribeSession.open({ model: "test/timed" }, { config: timed });
+    await session.harness.clock.pass(150_000);
+    expect((await session.bills()).map(({ cost }) => cost)).toEqual([60 * SECOND_COST, 60 * SECOND_COST]);
+    await end(session);
+    const [, , last, ...more] = await session.bills();
+    expect(more).toEqual([]);
+    expect(last).toMatchObject({ outcome: "client_gone", source: "partial", model: "test/timed" });
+    expect(last?.cost).toBeGreaterThanOrEqual(28 * SECOND_COST);
+    expect(last?.cost).toBeLessThanOrEqual(30 * SECOND_COST);
+  });
+
+  test("an idle session that costs by the second ends with the budget, and becomes idle as any other", async () => {
+    const limits = { budgetUsdTotal: usd(150 * SECOND_COST) };
+    const session = await ScribeSession.open({ model: "test/timed", limits }, { config: timed });
+    await session.harness.clock.pass(125_000);
+    expect(session.errors).toEqual(["insufficient_quota"]);
+    expect(session.client.closed?.code).toBe(1008);
+    await end(session);
+    expect((await session.bills()).map(({ cost }) => cost)).toEqual([60 * SECOND_COST, 60 * SECOND_COST]);
+
+    const live = { idle_seconds: 30 };
+    const idle = await ScribeSession.open({ model: "test/timed" }, { config: { ...timed, live } });
+    await idle.harness.clock.pass(40_000);
+    expect(idle.client.closed?.code).toBe(1000);
+    await end(idle);
+    expect(await idle.bills()).toHaveLength(1);
+  });
+
+  test("a response whose host counts seconds is billed by them", async () => {
+    const session = await ScribeSession.open({ model: "test/timed" }, { config: timed });
+    const { client, host } = session;
+    host.say(realtime.began("resp_1"), realtime.done("resp_1", "completed", { type: "duration", seconds: 4 }));
+    await client.hears("response.done");
+    expect(await session.bills()).toMatchObject([{ cost: 4 * SECOND_COST, source: "measured" }]);
+    await end(session);
+  });
+
   test("what an unknown event counts is billed like the session's model, and marked", async () => {
     const session = await ScribeSession.open();
     const counted = { type: "session.translation.done", event_id: "x", item_id: "item_1", usage: REALTIME_USAGE };

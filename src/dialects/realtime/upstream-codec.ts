@@ -31,7 +31,7 @@ import { HostInput } from "./host-input.ts";
 import { encodeItem } from "./items.ts";
 import { Playback } from "./playback.ts";
 import { decodeSettings } from "./settings.ts";
-import { decodeTranscriptionUsage, decodeUsage } from "./usage.ts";
+import { decodeTranscriptionUsage } from "./usage.ts";
 
 /** The host rejects a commit of less than 100 ms. */
 const LEAST_COMMIT_MS = 100;
@@ -412,7 +412,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     const reason = word === undefined ? undefined : ((END_REASONS.has(word) ? word : "other") as LiveEndReason);
     const error = status === "failed" ? decodeErrorObject(details ?? {}, 200) : undefined;
     const metadata = textsOf(response["metadata"]);
-    const usage = this.#withTools(decodeUsage(response["usage"]));
+    const usage = this.#withTools(decodeTranscriptionUsage(response["usage"]));
     if (status !== "cancelled" && reason === undefined && status === "incomplete")
       events.push({ type: "turn-ended", id, status, reason: "other", ...withoutAbsent({ usage, metadata }) });
     else events.push({ type: "turn-ended", id, status, ...withoutAbsent({ reason, error, usage, metadata }) });

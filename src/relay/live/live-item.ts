@@ -43,6 +43,9 @@ export interface ItemEnding {
 /** The assumed rate of a host of which nothing was heard, in tokens per second: as for any stream that was ended early (H26). */
 const UNHEARD_RATE = 250;
 
+/** What a session costs that is charged by the second, whatever happens in it. */
+export const TIME = "session time";
+
 /** What an item needs to know of its session. */
 interface ItemOptions {
   /** The client's id of the event that began it. */
@@ -243,6 +246,7 @@ export class LiveItem implements AttemptRecord {
     // The host has not begun it. If the client left after it was asked to, it may have.
     if (this.id === undefined && outcome !== "client_gone") return { usage: reported ?? {}, source: "measured" };
     const { contextLength = Number.MAX_SAFE_INTEGER } = target.offer;
+    if (reported?.seconds !== undefined) return { usage: reported, source: "measured" };
     if (reported === undefined) {
       // Whatever it had generated when it was ended was heard, unless nothing was heard yet.
       const isUnheard = !this.hasContent && !whole;
@@ -272,7 +276,8 @@ export class LiveItem implements AttemptRecord {
     if (reported !== undefined) return { usage: reported, source: "measured" };
     // The host says itself that it has not done it.
     if (whole && error !== undefined) return { usage: {}, source: "measured" };
-    const seconds = Math.ceil(this.work?.seconds ?? 0);
+    const { what, seconds: spoken = 0 } = this.work ?? {};
+    const seconds = Math.ceil(what === TIME ? this.#waitedSeconds : spoken);
     const audioInput = tokensOfAudio(this.target.via, "input", seconds);
     const isBySeconds = priceOf(this.target.pricings, "seconds").state !== "unknown";
     const usage = isBySeconds ? { seconds } : { audioInput, output: tokensOfCharacters(this.#characters) };

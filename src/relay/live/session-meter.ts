@@ -6,6 +6,7 @@ import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { laterUsage, sumUsage, type Usage, usageBeyond } from "../../canon/usage.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import type { LiveTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { ASSUMED_OUTPUT_TOKENS } from "../request/output-limit.ts";
@@ -14,7 +15,7 @@ import type { HostConnection } from "./host-connection.ts";
 import { tokensOfAudio } from "./live-audio.ts";
 import type { LiveCaller } from "./live-caller.ts";
 import { LiveContext } from "./live-context.ts";
-import { type ItemEnding, LiveItem } from "./live-item.ts";
+import { type ItemEnding, LiveItem, TIME } from "./live-item.ts";
 import type { AskedItem } from "./live-kind.ts";
 
 /** Turns that may be in progress at one time, with those whose usage is awaited. */
@@ -25,6 +26,9 @@ const MAX_OPEN = 64;
 const MAX_RECEIPTS = 16;
 /** What has ended, so that a host that reports it again is not paid again. */
 const MAX_CLOSED = 10_000;
+
+/** A session that costs by the second is admitted and billed by the minute. */
+const MINUTE_MS = 60_000;
 
 /** Usage of no turn and no work that the host has named. */
 const UNNAMED = "session";
@@ -73,6 +77,9 @@ export class SessionMeter {
   readonly #open = new Map<string, LiveItem>();
   /** Turns that have ended without usage, which some hosts report later. */
   readonly #unreported = new Map<string, { turn: LiveItem; ending: ItemEnding }>();
+  /** The time of a session that costs by the second, and when the item for the next minute is due. */
+  #minute: LiveItem | undefined;
+  #nextMinuteMs = 0;
   /** What was billed, by the name of the item. */
   readonly #closed = new Map<string, Usage>();
   readonly #receipts = new Map<string, string>();
@@ -172,12 +179,11 @@ export class SessionMeter {
   }
 
   /** By the model that does the work, if that is known and has a price. `usage`: what it has used already. */
-  #askedWork({ id, what, model, usage }: BegunWork, isLate?: true): AskedItem {
+  #askedWork({ id, what, model, usage }: BegunWork, seconds: number, isLate?: true): AskedItem {
     const { target } = this.#host;
     const { catalogue } = this.#gateway.snapshot;
     const found = model === undefined ? undefined : findOffer(catalogue, target.offer.provider, model);
-    const isUnpriced = what === TRANSCRIPTION ? model !== undefined && found === undefined : !isLate;
-    const seconds = isLate ? 0 : this.#takeSpeech();
+    const isUnpriced = what === TRANSCRIPTION ? model !== undefined && found === undefined : !isLate && what !== TIME;
     const tokens = tokensOfAudio(target.via, "input", seconds);
     return {
       caller: this.#caller,
@@ -206,7 +212,7 @@ export class SessionMeter {
   opened(begun: Opened, refused?: GatewayError): Promise<GatewayError | undefined> | undefined {
     const { id } = begun;
     if (this.#open.has(id)) return undefined;
-    if (begun.type !== "turn-began") return this.#openedItself(id, this.#askedWork(begun));
+    if (begun.type !== "turn-began") return this.#openedItself(id, this.#askedWork(begun, this.#takeSpeech()));
     const asked = this.#pending.shift();
     if (asked === undefined) return this.#openedItself(id, this.#askedTurn(), refused);
     this.#place(id, asked);
@@ -328,6 +334,24 @@ export class SessionMeter {
       if (work !== undefined && nowMs - heardAtMs >= limitMs) void this.#close(id, NOT_REPORTED);
   }
 
+  /** Time passes, which some hosts charge for even if nobody speaks. Resolves with the refusal of the next minute. */
+  async passTime(nowMs: number): Promise<GatewayError | undefined> {
+    const isTimed = priceOf(this.#host.target.pricings, "seconds").state === "priced";
+    if (!isTimed || nowMs < this.#nextMinuteMs || this.#ending !== undefined) return undefined;
+    this.#nextMinuteMs = nowMs + MINUTE_MS;
+    const usage = { seconds: MINUTE_MS / 1000 };
+    const last = this.#minute;
+    this.#minute = undefined;
+    if (last !== undefined) await this.#write(last, { outcome: "ok", whole: true, usage });
+    try {
+      this.#minute = await this.#admit(this.#askedWork({ id: TIME, what: TIME, usage }, 0));
+    } catch (refusal) {
+      return asGatewayError(refusal);
+    }
+    if (this.#ending !== undefined) await this.endAll(this.#ending);
+    return undefined;
+  }
+
   /** What an item used in all. After its receipt, only what that lacks is billed. */
   async used({ id = UNNAMED, usage }: { id?: string; usage: Usage }): Promise<void> {
     const open = this.#open.get(id);
@@ -340,7 +364,7 @@ export class SessionMeter {
     const rest = usageBeyond(usage, billed);
     if (Object.keys(rest).length === 0) return;
     this.#remember(id, sumUsage(billed, rest));
-    const item = await this.#admitOrRecord(this.#askedWork({ id, what: "late usage", usage: rest }, true));
+    const item = await this.#admitOrRecord(this.#askedWork({ id, what: "late usage", usage: rest }, 0, true));
     await this.#write(item, { outcome: "ok", whole: true, usage: rest });
   }
 
@@ -373,6 +397,8 @@ export class SessionMeter {
   async endAll(ending: ItemEnding): Promise<void> {
     this.#ending = ending;
     const open = [...this.#pending, ...this.#open.values()];
+    if (this.#minute !== undefined) open.push(this.#minute);
+    this.#minute = undefined;
     this.#pending.length = 0;
     this.#open.clear();
     const writing = open.map((item) => this.#write(item, ending));

@@ -495,6 +495,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
         this.end(asGatewayError(refusal), POLICY);
       }
     }
+    this.#guard(async () => {
+      const refusal = await this.#meter.passTime(nowMs);
+      if (refusal !== undefined) this.end(refusal, POLICY);
+    });
     if (nowMs - this.#pingedAtMs >= PING_MS) {
       this.#pingedAtMs = nowMs;
       this.#host.ping();
