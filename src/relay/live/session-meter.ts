@@ -232,11 +232,12 @@ export class SessionMeter {
     this.#open.set(id, item);
     const [oldest] = this.#open.keys();
     if (this.#open.size > MAX_OPEN && oldest !== undefined) void this.#close(oldest, NOT_REPORTED);
+    if (item.work === undefined) {
+      item.notes = this.#notes.splice(0);
+      this.#receipts.set(id, item.receiptId);
+      forgetOldest(this.#receipts, MAX_RECEIPTS);
+    }
     if (this.#ending !== undefined) void this.endAll(this.#ending);
-    if (item.work !== undefined) return;
-    item.notes = this.#notes.splice(0);
-    this.#receipts.set(id, item.receiptId);
-    forgetOldest(this.#receipts, MAX_RECEIPTS);
   }
 
   receiptOf(id: string): string | undefined {
