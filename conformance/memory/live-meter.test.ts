@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { LeaseTable } from "../../src/leases/lease-table.ts";
 import { Leases } from "../../src/leases/leases.ts";
 import { Harness, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
@@ -371,6 +372,49 @@ describe("H59: transcription in a session without responses", () => {
   });
 });
 
+describe("decision 0149: any order of what a host says", () => {
+  const ids = fc.constantFrom("1", "2", "3");
+  const says = fc.oneof(
+    ids.map((id) => realtime.began(`resp_${id}`)),
+    ids.map((id) => realtime.audio(`resp_${id}`, 0.1)),
+    ids.map((id) => realtime.done(`resp_${id}`)),
+    ids.map((id) => scribe.committed(`item_${id}`)),
+    ids.map((id) => scribe.delta(`item_${id}`, "What")),
+    ids.map((id) => scribe.completed(`item_${id}`)),
+  );
+
+  test("each thing that it has counted is billed once, and nothing stays open", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(says, fc.constantFrom(0, 0, 10, 5_000)), { maxLength: 25 }),
+        async (events) => {
+          const session = await ScribeSession.open();
+          const counted = new Set<string>();
+          for (const [event, ms] of events) {
+            session.host.say(event);
+            if (session.client.closed !== undefined) break;
+            if (event.type === "response.done" && "response" in event) counted.add(event.response.id);
+            if ("transcript" in event) counted.add(event.item_id);
+            await session.harness.clock.pass(ms);
+          }
+          await end(session);
+          const bills = await session.bills();
+          const measured = bills.filter(({ source }) => source === "measured").reduce((sum, { cost }) => sum + cost, 0);
+          const estimated = bills
+            .filter(({ source }) => source !== "measured")
+            .reduce((sum, { cost }) => sum + cost, 0);
+          const costs = [...counted].reduce((sum, id) => sum + (id.startsWith("resp") ? REALTIME_COST : DICTATED), 0);
+          // What an estimate has billed before the report is not billed again.
+          expect(measured).toBeLessThanOrEqual(costs);
+          expect(measured + estimated).toBeGreaterThanOrEqual(costs);
+          expect(new Set(session.errors).size).toBeLessThanOrEqual(1);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  }, 30_000);
+});
+
 describe("H60: what a host of a live session reports twice, or late", () => {
   test("response.done sent twice is billed once", async () => {
     const session = await ScribeSession.open();
@@ -410,6 +454,21 @@ describe("H60: what a host of a live session reports twice, or late", () => {
     expect(await session.bills()).toMatchObject([{ cost: DICTATED }]);
     await end(session);
     expect(await session.bills()).toHaveLength(1);
+  });
+
+  test("a transcription that is reported after it was given up adds what its estimate lacks, at its model's price", async () => {
+    const session = await ScribeSession.open();
+    session.client.say(realtime.speech(1));
+    session.host.say(scribe.committed("item_1"));
+    await session.harness.clock.pass(5_000);
+    session.host.say(scribe.completed("item_1"));
+    await session.harness.clock.pass(10);
+    expect(session.heard).toHaveLength(1);
+    expect((await session.bills()).map(({ cost, model }) => [cost, model])).toEqual([
+      [SECOND_COST, "test/scribe"],
+      [2 * SECOND_COST, "test/scribe"],
+    ]);
+    await end(session);
   });
 
   test("two parts of one item are two transcriptions", async () => {

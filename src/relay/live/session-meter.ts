@@ -80,8 +80,8 @@ export class SessionMeter {
   /** The time of a session that costs by the second, and when the item for the next minute is due. */
   #minute: LiveItem | undefined;
   #nextMinuteMs = 0;
-  /** What was billed, by the name of the item. */
-  readonly #closed = new Map<string, Usage>();
+  /** What was billed, by the name of the item, and by which target's prices. */
+  readonly #closed = new Map<string, { usage: Usage; target: LiveTarget }>();
   readonly #receipts = new Map<string, string>();
   /** What the host has begun by itself, and is being admitted. */
   #entering = 0;
@@ -178,20 +178,21 @@ export class SessionMeter {
     return { caller: this.#caller, target, prompt, mostOutput, uses, billables, sent };
   }
 
-  /** By the model that does the work, if that is known and has a price. `usage`: what it has used already. */
-  #askedWork({ id, what, model, usage }: BegunWork, seconds: number, isLate?: true): AskedItem {
+  /** By the model that does the work, if that is known and has a price. `usage`: what it has used already. `late`: by whose prices. */
+  #askedWork({ id, what, model, usage }: BegunWork, seconds: number, late?: LiveTarget): AskedItem {
     const { target } = this.#host;
     const { catalogue } = this.#gateway.snapshot;
     const found = model === undefined ? undefined : findOffer(catalogue, target.offer.provider, model);
-    const isUnpriced = what === TRANSCRIPTION ? model !== undefined && found === undefined : !isLate && what !== TIME;
+    const isUnpriced =
+      what === TRANSCRIPTION ? model !== undefined && found === undefined : late === undefined && what !== TIME;
     const tokens = tokensOfAudio(target.via, "input", seconds);
     return {
       caller: this.#caller,
-      target: found === undefined ? target : servedBy(target, found.offer, catalogue.resolve(found.id).model),
+      target: late ?? (found === undefined ? target : servedBy(target, found.offer, catalogue.resolve(found.id).model)),
       prompt: {},
       mostOutput: 0,
       uses: usage === undefined ? [{ audioInput: tokens, output: tokens }, { seconds: Math.ceil(seconds) }] : [usage],
-      work: { id, what, seconds, isUnpriced, ...(isLate && { isLate }) },
+      work: { id, what, seconds, isUnpriced, ...(late && { isLate: true }) },
       billables: [],
       sent: "",
     };
@@ -303,7 +304,7 @@ export class SessionMeter {
     const isReported = !isTurn || (usage ?? item.reported) !== undefined || failed !== undefined;
     if (isReported || this.isLeft || !this.#host.isOpen || this.#gateway.closing) return this.#close(id, ending);
     this.#open.delete(id);
-    this.#remember(id, {});
+    this.#remember(id, {}, item.target);
     this.#unreported.set(id, { turn: item, ending });
     const { clock, timings } = this.#gateway;
     clock.after(timings.afterFinishMs, () => void this.#settleUnreported(id), { background: true });
@@ -361,16 +362,16 @@ export class SessionMeter {
       return;
     }
     if (this.#unreported.has(id)) return this.#settleUnreported(id, usage);
-    const billed = this.#closed.get(id) ?? {};
+    const { usage: billed, target } = this.#closed.get(id) ?? { usage: {}, target: this.#host.target };
     const rest = usageBeyond(usage, billed);
     if (Object.keys(rest).length === 0) return;
-    this.#remember(id, sumUsage(billed, rest));
-    const item = await this.#admitOrRecord(this.#askedWork({ id, what: "late usage", usage: rest }, 0, true));
+    this.#remember(id, sumUsage(billed, rest), target);
+    const item = await this.#admitOrRecord(this.#askedWork({ id, what: "late usage", usage: rest }, 0, target));
     await this.#write(item, { outcome: "ok", whole: true, usage: rest });
   }
 
-  #remember(id: string, billed: Usage): void {
-    this.#closed.set(id, billed);
+  #remember(id: string, usage: Usage, target: LiveTarget): void {
+    this.#closed.set(id, { usage, target });
     forgetOldest(this.#closed, MAX_CLOSED);
   }
 
@@ -387,7 +388,7 @@ export class SessionMeter {
     if (ending.usage !== undefined && item.work === undefined) this.context.settle(ending.usage);
     try {
       const settled = item.settle(ending);
-      if (item.id !== undefined) this.#remember(item.id, item.billed);
+      if (item.id !== undefined) this.#remember(item.id, item.billed, item.target);
       await settled;
     } catch (err) {
       this.#gateway.log.error({ err, receipt: item.receiptId }, "receipt of a live session was not written");
