@@ -116,14 +116,8 @@ export class OpenEntry implements Entry, Admission {
   }
 }
 
-/** How a call is counted besides its tokens and its money. */
-export interface Counting {
-  /** It is one of its key's requests. */
-  readonly isCounted: boolean;
-  /** It takes one of its key's slots. */
-  readonly takesSlot: boolean;
-}
-
+/** Whether a call is one of its key's requests, and whether it takes one of its slots. */
+export type Counting = Readonly<Record<"isCounted" | "takesSlot", boolean>>;
 export const COUNTED: Counting = { isCounted: true, takesSlot: true };
 const NOT_COUNTED = { tokens: 0, calls: 0, model: "" };
 

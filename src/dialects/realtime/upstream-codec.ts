@@ -204,7 +204,8 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
 
   #decode(type: string, event: JsonObject): LiveStep {
     const itemId = stringAt(event, "item_id") ?? "";
-    const one = (found: LiveEvent): LiveStep => stepOf([], [found]);
+    const one = (...found: LiveEvent[]): LiveStep => stepOf([], found);
+    const part = numberAt(event, "content_index");
     switch (type) {
       case "session.created": {
         const session = objectAt(event, "session") ?? {};
@@ -223,7 +224,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
         const previousItemId = stringAt(event, "previous_item_id");
         const committed: LiveEvent = { type: "input-committed", itemId, ...withoutAbsent({ previousItemId }) };
         if (this.#transcribes == null) return one(committed);
-        return stepOf([], [{ type: "work-began", ...this.#transcription(itemId) }, committed]);
+        return one({ type: "work-began", ...this.#transcription(itemId) }, committed);
       }
       case "input_audio_buffer.cleared":
         return one({ type: "input-cleared" });
@@ -241,23 +242,13 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
       case "conversation.item.input_audio_transcription.completed": {
         const counted = withoutAbsent({ usage: decodeTranscriptionUsage(event["usage"]) });
         const text = stringAt(event, "transcript") ?? "";
-        return stepOf(
-          [],
-          [
-            { type: "work-ended", ...this.#transcription(itemId, numberAt(event, "content_index")), ...counted },
-            { type: "input-transcript", itemId, text, ...counted },
-          ],
-        );
+        const work = this.#transcription(itemId, part);
+        return one({ type: "work-ended", ...work, ...counted }, { type: "input-transcript", itemId, text, ...counted });
       }
       case "conversation.item.input_audio_transcription.failed": {
         const error = decodeErrorObject(event, 200);
-        return stepOf(
-          [],
-          [
-            { type: "work-ended", ...this.#transcription(itemId, numberAt(event, "content_index")), error },
-            { type: "input-transcript-failed", itemId, error },
-          ],
-        );
+        const work = this.#transcription(itemId, part);
+        return one({ type: "work-ended", ...work, error }, { type: "input-transcript-failed", itemId, error });
       }
       case "response.created":
         return this.#turnBegan(objectAt(event, "response") ?? {});

@@ -77,6 +77,8 @@ export class LiveItem implements AttemptRecord {
   readonly work: AskedWork | undefined;
   /** What the host has reported before the end. */
   reported: Usage | undefined;
+  /** It is over, and its usage is awaited. */
+  ending: ItemEnding | undefined;
   /** What is in the receipt. */
   billed: Usage = {};
   /** The host's name of it; undefined until the host has begun. */

@@ -18,7 +18,7 @@ import { LiveContext } from "./live-context.ts";
 import { type ItemEnding, LiveItem, TIME } from "./live-item.ts";
 import type { AskedItem } from "./live-kind.ts";
 
-/** Turns that may be in progress at one time, with those whose usage is awaited. */
+/** Turns that may be in progress at one time. */
 const MAX_TURNS = 16;
 /** Items that a host may have open. Of one that leaves more behind, the oldest is closed without a report. */
 const MAX_OPEN = 64;
@@ -75,8 +75,6 @@ export class SessionMeter {
   readonly #pending: LiveItem[] = [];
   /** Turns and other work, by the host's name. */
   readonly #open = new Map<string, LiveItem>();
-  /** Turns that have ended without usage, which some hosts report later. */
-  readonly #unreported = new Map<string, { turn: LiveItem; ending: ItemEnding }>();
   /** The time of a session that costs by the second, and when the item for the next minute is due. */
   #minute: LiveItem | undefined;
   #nextMinuteMs = 0;
@@ -110,11 +108,13 @@ export class SessionMeter {
 
   /** How much is in progress. */
   get open(): number {
-    return this.#pending.length + this.#open.size + this.#entering;
+    const running = [...this.#open.values()].filter(({ ending }) => ending === undefined);
+    return this.#pending.length + running.length + this.#entering;
   }
 
   get turns(): readonly LiveItem[] {
-    return [...this.#pending, ...this.#open.values()].filter(({ work }) => work === undefined);
+    const begun = [...this.#open.values()].filter(({ work, ending }) => work === undefined && ending === undefined);
+    return [...this.#pending, ...begun];
   }
 
   /** The turn that the host speaks in. */
@@ -137,7 +137,7 @@ export class SessionMeter {
 
   /** Admits a turn before its host is asked for it. Throws if it is refused. */
   async ask({ sent, eventId, billables, maxOutputTokens }: TurnWish): Promise<void> {
-    if (this.turns.length + this.#unreported.size >= MAX_TURNS) throw tooManyTurns();
+    if (this.#pending.length + this.#open.size >= MAX_OPEN || this.turns.length >= MAX_TURNS) throw tooManyTurns();
     this.#pending.push(await this.#admit(this.#askedTurn(sent, billables, maxOutputTokens), eventId));
     this.#listener.begun();
   }
@@ -290,7 +290,7 @@ export class SessionMeter {
   closed(event: Closed): Promise<void> | undefined {
     const { id, error, usage } = event;
     const item = this.#open.get(id);
-    if (item === undefined) return undefined;
+    if (item === undefined || (item.ending !== undefined && usage === undefined)) return undefined;
     const isTurn = event.type === "turn-ended";
     const isFailed = isTurn ? event.status === "failed" : error !== undefined;
     const failed = isFailed ? this.#host.target.provider.redactError(error ?? failedTurn()) : undefined;
@@ -303,11 +303,10 @@ export class SessionMeter {
     };
     const isReported = !isTurn || (usage ?? item.reported) !== undefined || failed !== undefined;
     if (isReported || this.isLeft || !this.#host.isOpen || this.#gateway.closing) return this.#close(id, ending);
-    this.#open.delete(id);
-    this.#remember(id, {}, item.target);
-    this.#unreported.set(id, { turn: item, ending });
+    // Some hosts report it later.
+    item.ending = ending;
     const { clock, timings } = this.#gateway;
-    clock.after(timings.afterFinishMs, () => void this.#settleUnreported(id), { background: true });
+    clock.after(timings.afterFinishMs, () => void this.#close(id, ending), { background: true });
     this.#listener.over();
     return undefined;
   }
@@ -321,13 +320,6 @@ export class SessionMeter {
   async #settle(item: LiveItem, ending: ItemEnding): Promise<void> {
     await this.#write(item, ending);
     this.#listener.over();
-  }
-
-  async #settleUnreported(id: string, usage?: Usage): Promise<void> {
-    const found = this.#unreported.get(id);
-    if (found === undefined) return;
-    this.#unreported.delete(id);
-    await this.#write(found.turn, usage === undefined ? found.ending : { ...found.ending, usage });
   }
 
   /** Closes work besides turns of which the host has said nothing for this long. */
@@ -357,11 +349,11 @@ export class SessionMeter {
   /** What an item used in all. After its receipt, only what that lacks is billed. */
   async used({ id = UNNAMED, usage }: { id?: string; usage: Usage }): Promise<void> {
     const open = this.#open.get(id);
+    if (open?.ending !== undefined) return this.#close(id, { ...open.ending, usage });
     if (open !== undefined) {
       open.reported = laterUsage(open.reported, usage);
       return;
     }
-    if (this.#unreported.has(id)) return this.#settleUnreported(id, usage);
     const { usage: billed, target } = this.#closed.get(id) ?? { usage: {}, target: this.#host.target };
     const rest = usageBeyond(usage, billed);
     if (Object.keys(rest).length === 0) return;
@@ -403,9 +395,7 @@ export class SessionMeter {
     this.#minute = undefined;
     this.#pending.length = 0;
     this.#open.clear();
-    const writing = open.map((item) => this.#write(item, ending));
-    for (const id of [...this.#unreported.keys()]) writing.push(this.#settleUnreported(id));
-    await Promise.all(writing);
+    await Promise.all(open.map((item) => this.#write(item, item.ending ?? ending)));
   }
 }
 

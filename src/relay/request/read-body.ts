@@ -70,22 +70,17 @@ export function readBody(request: Request, bounds: BodyBounds, gateway: BodyRead
       request.text(),
       declared,
       gateway,
-      (text) => readSmall(text, declared, gateway, names),
+      (text) => readSmall(text, declared, gateway.snapshot, names),
       bounds.timer,
     );
   }
   return readLarge(request, bounds, gateway);
 }
 
-function readSmall(
-  text: string,
-  declared: number,
-  { snapshot }: BodyReader,
-  names?: ReadonlySet<string>,
-): ReceivedRequest {
+function readSmall(text: string, declared: number, bound: KeyBound, names?: ReadonlySet<string>): ReceivedRequest {
   // The runtime replaces invalid UTF-8 with this character, which changes the length.
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
-  const { body, levels, mayNameObjects } = parse(text, snapshot, names);
+  const { body, levels, mayNameObjects } = parse(text, bound, names);
   return {
     text,
     body,
@@ -99,7 +94,7 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   bounds.timer?.to("client");
   const bytes = await readBytes(request, bounds, gateway);
   bounds.timer?.to("gateway");
-  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, bounds, gateway);
+  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, bounds, gateway.snapshot);
   if (outlined !== undefined) return outlined;
   // Now, while the bytes are in the CPU caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
@@ -115,18 +110,15 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
 }
 
 /** Undefined for every body that is wrong in some way. Reading it as a whole finds out in which. */
-function readOutline(
-  bytes: Buffer,
-  { textPlaces, objects }: BodyBounds,
-  { snapshot }: BodyReader,
-): ReceivedRequest | undefined {
+function readOutline(bytes: Buffer, bounds: BodyBounds, bound: KeyBound): ReceivedRequest | undefined {
+  const { textPlaces, objects } = bounds;
   const places = textPlaces?.(bytes);
   if (places === undefined) return undefined;
   try {
     const outline = outlineJson(bytes);
     if (outline === undefined) return undefined;
     const { texts } = outline;
-    const { body, levels, mayNameObjects } = parse(outline.text, snapshot, objects?.names);
+    const { body, levels, mayNameObjects } = parse(outline.text, bound, objects?.names);
     texts.restore(body, places);
     return outlinedRequest(bytes, { outline: { body, texts }, levels, mayNameObjects });
   } catch {
