@@ -133,6 +133,18 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
+  test("the code and the reason with which a host closes reach the client, in the middle of a turn too", async () => {
+    for (const isSpeaking of [false, true]) {
+      const harness = await startHarness();
+      const { client, host } = await openSession(harness);
+      if (isSpeaking) await beginTurn(harness, client);
+      host.hangUp(1001, "The host restarts.");
+      await harness.clock.pass(10);
+      expect(client.closed).toEqual({ code: 1001, reason: "The host restarts." });
+      await endSession(harness, client);
+    }
+  });
+
   test("a refused turn is an error and does not reach the host", async () => {
     const harness = await startHarness();
     const { key } = await makeKey(harness, { limits: { budgetUsdTotal: 0 } });

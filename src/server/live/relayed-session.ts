@@ -428,9 +428,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     }
     // The codes are those of the client's own protocol only if the host speaks it.
     const passedOn = this.#isNative ? close : undefined;
+    const reason = passedOn && this.#host.target.provider.redact(passedOn.reason);
     if (this.#meter.turns.length > 0 || passedOn === undefined)
-      this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code);
-    else this.closeWith(passedOn.code, this.#host.target.provider.redact(passedOn.reason));
+      this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code, reason);
+    else this.closeWith(passedOn.code, reason ?? "");
   }
 
   /** What the host says cannot be read, or is that it gives up. */
@@ -441,12 +442,12 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   /** The session cannot continue: turns in progress end with the error. */
-  #lose(error: GatewayError, code: number): void {
+  #lose(error: GatewayError, code: number, reason?: string): void {
     if (this.isClosed) return;
     const shown = this.#host.target.provider.redactError(error);
     for (const frame of this.#by.client.encodeCut(shown)) this.#write(frame);
     void this.#meter.endAll({ outcome: shown.kind, whole: false, usage: undefined, error: shown });
-    this.closeWith(code, shown.message);
+    this.closeWith(code, reason || shown.message);
     this.#host.close();
   }
 
