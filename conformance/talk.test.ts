@@ -90,8 +90,10 @@ describe("trivium talk", () => {
       expect(String(told["said"])).toContain("What do you hear?");
       expect(spokenIn(join(folder, "a.wav"))).toBe(String(told["said"]));
       const receipts = await receiptsOf(String(told["session"]));
-      expect(receipts.length).toBe(1);
-      const cost = Number(receipts[0]?.["cost_nano_usd"]);
+      // At a host of Realtime another model writes down what is said.
+      const verbs = model === "sim/realtime" ? ["generate", "transcriptions"] : ["generate"];
+      expect(receipts.map(({ verb }) => String(verb)).sort()).toEqual(verbs);
+      const cost = Number(receipts.find(({ verb }) => verb === "generate")?.["cost_nano_usd"]);
       expect(cost).toBeGreaterThan(0);
       // The messages of the other protocol have no field for a receipt.
       expect(told["cost_usd"]).toBe(protocol === "realtime" ? cost / 1e9 : null);

@@ -61,6 +61,10 @@ export class LiveClient implements LiveSocket {
     this.#handler.message(bytes);
   }
 
+  ping(): void {
+    this.#handler.pinged();
+  }
+
   /** Lets time pass until an event of this type has arrived, after those that were there before. */
   async hears(type: string, after = 0): Promise<JsonObject> {
     for (;;) {

@@ -73,6 +73,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       targets: new Targets(catalogue.list(), providers, BUILT_IN),
       routing: new RoutingDefaults(),
       maxBodyBytes: 1024 * 1024,
+      maxJsonKeys: 250_000,
       publicModels: true,
       live: DEFAULT_LIVE,
       imageLimits: { rounds: 8, images: 16 },

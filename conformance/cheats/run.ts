@@ -12,6 +12,7 @@ import { openDoors } from "./doors.ts";
 import { openFields } from "./fields.ts";
 import { openFolder } from "./folder.ts";
 import { openInterplay } from "./interplay.ts";
+import { openLive } from "./live.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
 import { openRoom } from "./room.ts";
@@ -31,6 +32,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   budgets: openBudgets,
   interplay: openInterplay,
   derived: openDerived,
+  live: openLive,
   sendings: openSendings,
   stored: openStored,
   services: openServices,

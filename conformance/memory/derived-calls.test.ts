@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { createProject, updateProject } from "../../src/access/projects.ts";
 import { arrayAt, type JsonObject, parseObject, stringAt } from "../../src/base/json.ts";
+import { makeMachine } from "../../testing/harness.ts";
 import { realtime } from "../../testing/live/live-hosts.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
@@ -140,7 +142,7 @@ describe("what the request said that created the work", () => {
     const made = await world.answer(world.harness.sendPost("/v1/realtime/client_secrets", body, key, headers));
     return { status: made.status, text: made.text, value: stringAt(parseObject(made.text), "value") ?? "" };
   };
-  const turn = async (key: string, headers: Record<string, string> = {}) => {
+  const speak = async (key: string, headers: Record<string, string> = {}) => {
     const client = await world.harness.openLive("/v1/realtime?model=test/realtime", { key, headers });
     await client.hears("session.created");
     client.say({ type: "response.create" });
@@ -149,6 +151,9 @@ describe("what the request said that created the work", () => {
     await client.hears("response.done");
     client.leave();
     await world.harness.clock.pass(10_000);
+  };
+  const turn = async (key: string, headers: Record<string, string> = {}) => {
+    await speak(key, headers);
     return (await world.receipts()).at(-1);
   };
 
@@ -163,6 +168,44 @@ describe("what the request said that created the work", () => {
     await start();
     const { value } = await secretOf({}, await world.token());
     expect(await turn(value)).toMatchObject({ end_user: "u-token" });
+  });
+
+  test("H73: work of a subject with two projects is billed to the project of the token that created it", async () => {
+    const machine = await makeMachine();
+    world = await DerivedWorld.start({}, machine, undefined, { project_claim: "team" });
+    const sources = { clock: machine.clock, random: machine.random };
+    for (const id of ["red", "blue"]) await createProject(machine.storage, { id }, sources, { who: "test" });
+    await world.harness.gateway.keys.refresh();
+    const iat = Math.floor(machine.clock.wallMs() / 1000) - 100;
+    const red = await world.token({ team: "red", iat });
+    await world.answer(world.chat({}, {}, red));
+    const { value } = await secretOf({}, red);
+    const { work, lines = [] } = await world.batch(
+      "chat",
+      [{ model: "test/text", messages: [{ role: "user", content: "Hi" }] }],
+      {},
+      red,
+    );
+    const [line] = lines;
+    if (work === undefined || line === undefined) throw new Error("no batch");
+    // Its youngest token is for another project.
+    await world.answer(world.chat({}, {}, await world.token({ team: "blue", iat: iat + 50 })));
+    const projects = async () =>
+      (await machine.storage.query("SELECT project FROM receipts ORDER BY id")).map((row) => row["project"]);
+    expect(await projects()).toEqual(["red", "blue"]);
+    expect(await world.harness.clock.until(work.run(line, () => {}))).toMatchObject({ receipts: [{ project: "red" }] });
+    await speak(value);
+    expect(await projects()).toEqual(["red", "blue", "red"]);
+    const { keys } = world.harness.gateway;
+    // Another process has seen none of its tokens.
+    await keys.tokens.writeUsed();
+    const other = await DerivedWorld.start({}, machine, undefined, { project_claim: "team" });
+    const payer = { keyId: String(line.batch.keyId), project: "red" };
+    expect(await other.harness.gateway.keys.recall(payer)).toMatchObject({ project: "red" });
+    await updateProject(machine.storage, "red", { status: "suspended" }, sources, { who: "test" });
+    await keys.refresh();
+    expect(keys.current(payer)).toBeUndefined();
+    expect(keys.current({ ...payer, project: "blue" })).toMatchObject({ project: "blue" });
   });
 
   test("H73: a deadline that cannot hold is refused when the work is created", async () => {

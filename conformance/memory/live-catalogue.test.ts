@@ -188,9 +188,12 @@ describe("decision 0131: the vendors' live models are known", () => {
       });
       host.say(realtime.began("resp_1"), realtime.audio("resp_1", 1), realtime.done("resp_1", "completed", USAGE));
       await client.hears("response.done");
-      const [receipt] = await harness.receipts();
+      const receipts = await harness.receipts();
       expect(client.events.filter(({ type }) => type === "error")).toEqual([]);
-      expect({ model, cost: receipt?.cost_nano_usd }).toEqual({ model, cost: costOfUsage(id) + cost });
+      expect(receipts.map((receipt) => [receipt.model, receipt.cost_nano_usd])).toEqual([
+        [`openai/${model}`, cost],
+        [id, costOfUsage(id)],
+      ]);
     }
   });
 

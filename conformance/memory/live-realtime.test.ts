@@ -133,6 +133,18 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
+  test("the code and the reason with which a host closes reach the client, in the middle of a turn too", async () => {
+    for (const isSpeaking of [false, true]) {
+      const harness = await startHarness();
+      const { client, host } = await openSession(harness);
+      if (isSpeaking) await beginTurn(harness, client);
+      host.hangUp(1001, "The host restarts.");
+      await harness.clock.pass(10);
+      expect(client.closed).toEqual({ code: 1001, reason: "The host restarts." });
+      await endSession(harness, client);
+    }
+  });
+
   test("a refused turn is an error and does not reach the host", async () => {
     const harness = await startHarness();
     const { key } = await makeKey(harness, { limits: { budgetUsdTotal: 0 } });
@@ -210,7 +222,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     await endSession(harness, client);
   });
 
-  test("the transcription of speech is billed with the next turn, or at the end", async () => {
+  test("a transcription of speech has a receipt of its own, once, at the session's price if the host names no model", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);
     const transcribed = {
@@ -234,10 +246,7 @@ describe("decision 0116: a Realtime session at a host of Realtime", () => {
     host.say(transcribed);
     await endSession(harness, client);
     const receipts = await harness.receipts();
-    expect(receipts.map(({ cost_nano_usd }) => cost_nano_usd - REALTIME_COST)).toEqual([
-      50_000,
-      50_000 - REALTIME_COST,
-    ]);
+    expect(receipts.map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([50_000, REALTIME_COST]);
   });
 
   test("another model within the session is refused, and the same one is renamed", async () => {

@@ -101,7 +101,7 @@ describe("S26: a signed URL is a capability of its key, and ends with it", () =>
 
     test(`${what}, of a child of a key that was revoked`, async () => {
       const parent = await keyFor({ name: "parent", scopes: ["keys:create"] });
-      const maker = harness.gateway.keys.current(parent.id);
+      const maker = harness.gateway.keys.current({ keyId: parent.id, project: "team" });
       if (maker === undefined) throw new Error("no parent");
       const url = await sign(await keyFor({ name: "child", maker }));
       expect((await url.use()).status).toBe(200);

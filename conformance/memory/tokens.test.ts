@@ -413,13 +413,14 @@ describe("H20: tokens in memory", () => {
     await signed();
     await harness.gateway.keys.tokens.look();
     const id = subjectId(issuer.url, "alice");
+    const payer = { keyId: id, project: "default" };
     const restarted = await start({ limits: { requests_per_minute: 7 } });
     const { keys } = restarted.gateway;
-    expect(keys.current(id)).toBeUndefined();
-    expect(await keys.recall(id)).toMatchObject({ keyId: id, project: "default", limits: { requestsPerMinute: 7 } });
+    expect(keys.current(payer)).toBeUndefined();
+    expect(await keys.recall(payer)).toMatchObject({ keyId: id, project: "default", limits: { requestsPerMinute: 7 } });
     expect(keys.levels().some((level) => level.id === id)).toBe(true);
     keys.tokens.hearRevoked(id, restarted.clock.wallMs());
-    expect(await keys.recall(id)).toBeUndefined();
-    expect(await keys.recall(subjectId(issuer.url, "nobody"))).toBeUndefined();
+    expect(await keys.recall(payer)).toBeUndefined();
+    expect(await keys.recall({ ...payer, keyId: subjectId(issuer.url, "nobody") })).toBeUndefined();
   });
 });

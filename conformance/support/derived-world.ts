@@ -9,7 +9,7 @@ import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import type { SentCall } from "../../testing/sent-call.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { TokenIssuer } from "../../testing/token-issuer.ts";
+import { type ClaimChanges, TokenIssuer } from "../../testing/token-issuer.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 /** What an upstream is asked for. */
@@ -92,10 +92,16 @@ export class DerivedWorld {
     harness.sockets.play(realtimeHost());
   }
 
-  static async start(more: JsonObject = {}, given?: Machine, onLog?: (line: string) => void): Promise<DerivedWorld> {
+  /** `tokens`: in which project its tokens are. */
+  static async start(
+    more: JsonObject = {},
+    given?: Machine,
+    onLog?: (line: string) => void,
+    tokens: JsonObject = { project: "default" },
+  ): Promise<DerivedWorld> {
     const machine = given ?? (await makeMachine());
     const issuer = await TokenIssuer.start(machine.clock.wallMs);
-    const jwt = [{ issuer: issuer.url, audience: "trivium", project: "default", user_claim: "sub" }];
+    const jwt = [{ issuer: issuer.url, audience: "trivium", user_claim: "sub", ...tokens }];
     const config = sections({ auth: { jwt }, ...more });
     const harness = await Harness.start({ machine, config, fetchIssuer: issuer.fetch, ...(onLog && { onLog }) });
     return new DerivedWorld(harness, issuer);
@@ -204,8 +210,8 @@ export class DerivedWorld {
     return String(objectAt(parseObject(made.text), "data")?.["key"]);
   }
 
-  async token(subject = "u-token"): Promise<string> {
-    const token = await this.issuer.sign({ sub: subject });
+  async token(claims: ClaimChanges = {}): Promise<string> {
+    const token = await this.issuer.sign({ sub: "u-token", ...claims });
     await this.harness.gateway.keys.identify(token, { address: "127.0.0.1" });
     return token;
   }

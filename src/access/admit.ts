@@ -2,7 +2,7 @@ import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { DoneEntry } from "./done-entry.ts";
-import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
+import { type Clocks, COUNTED, type Counting, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
 import { type CallParts, PartBounds } from "./parts/part-bounds.ts";
@@ -99,20 +99,20 @@ export class Admissions {
    * Counts a request against the rates and the concurrency of its key, project and gateway, or refuses it before its body is
    * read: a caller over a limit must not fill the memory (S17).
    */
-  enter(principal: Principal, nowMs = this.#clocks.nowMs()): Entry {
+  enter(principal: Principal, nowMs = this.#clocks.nowMs(), counting: Counting = COUNTED): Entry {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
     if (keyBounds.parts !== undefined) this.endUsers.sweep(nowMs);
     try {
       for (const bound of keyBounds.bounds) {
-        checkEntry(bound, nowMs, this.#clocks.wallMs);
+        checkEntry(bound, nowMs, this.#clocks.wallMs, counting.takesSlot);
         if (bound.limitsRates) this.#withRates.add(bound.account);
       }
     } catch (refusal) {
       throw withNeeds(refusal, keyBounds.bounds);
     }
-    return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs);
+    return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs, counting);
   }
 
   /**
@@ -122,7 +122,10 @@ export class Admissions {
   enterWork(principal: Principal): Entry {
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
-    return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), { isCounted: false });
+    return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), {
+      isCounted: false,
+      takesSlot: false,
+    });
   }
 
   /** The entry of a request that is only prepared: nothing is counted. */

@@ -47,6 +47,8 @@ export interface Admission {
 
 export interface CallEstimate extends CostEstimate, CallParts {
   dialect: string;
+  /** The model that the key must be allowed to use, if it is not `model`: that of the session which the work is for. */
+  scope?: string | undefined;
   estimatedTokens: number;
 }
 
@@ -114,7 +116,9 @@ export class OpenEntry implements Entry, Admission {
   }
 }
 
-const COUNTED = { isCounted: true };
+/** Whether a call is one of its key's requests, and whether it takes one of its slots. */
+export type Counting = Readonly<Record<"isCounted" | "takesSlot", boolean>>;
+export const COUNTED: Counting = { isCounted: true, takesSlot: true };
 const NOT_COUNTED = { tokens: 0, calls: 0, model: "" };
 
 /**
@@ -126,8 +130,8 @@ export class LimitedEntry implements Entry, Admission {
   readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
   readonly #enteredMs: number;
-  /** It is one of its key's requests, and takes one of its slots. */
   readonly #isCounted: boolean;
+  readonly #takesSlot: boolean;
   #call: CallEstimate | undefined;
   #takenMs = 0;
   #reservedNanoUsd = 0;
@@ -148,16 +152,17 @@ export class LimitedEntry implements Entry, Admission {
     keyBounds: KeyBounds,
     clocks: Clocks,
     enteredMs: number,
-    { isCounted }: { isCounted: boolean } = COUNTED,
+    { isCounted, takesSlot }: Counting = COUNTED,
   ) {
     this.#principal = principal;
     this.#keyBounds = keyBounds;
     this.#clocks = clocks;
     this.#enteredMs = enteredMs;
     this.#isCounted = isCounted;
+    this.#takesSlot = takesSlot;
     if (!isCounted) return;
     for (const { requestsPerMinute, account } of keyBounds.bounds) {
-      account.inFlight += 1;
+      if (takesSlot) account.inFlight += 1;
       account.lastUsedMs = enteredMs;
       if (requestsPerMinute !== undefined) account.requests.add(enteredMs, 1);
     }
@@ -224,7 +229,7 @@ export class LimitedEntry implements Entry, Admission {
   /** They are known only now, so this is where the call enters them. */
   #checkParts(call: CallEstimate, nowMs: number): void {
     try {
-      for (const bound of this.#parts) checkEntry(bound, nowMs, this.#clocks.wallMs);
+      for (const bound of this.#parts) checkEntry(bound, nowMs, this.#clocks.wallMs, this.#takesSlot);
     } catch (refusal) {
       throw withNeeds(refusal, this.#keyBounds.bounds, call, this.#parts);
     }
@@ -235,8 +240,8 @@ export class LimitedEntry implements Entry, Admission {
     for (const { requestsPerMinute, account } of this.#parts) {
       account.meter.reservedRequests += 1;
       account.lastUsedMs = nowMs;
+      if (this.#takesSlot) account.inFlight += 1;
       if (!this.#isCounted) continue;
-      account.inFlight += 1;
       if (requestsPerMinute !== undefined) account.requests.add(nowMs, 1);
     }
   }
@@ -272,7 +277,7 @@ export class LimitedEntry implements Entry, Admission {
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
     for (const { account } of this.#keyBounds.bounds) {
-      if (this.#isCounted) account.inFlight -= 1;
+      if (this.#takesSlot) account.inFlight -= 1;
       account.lastUsedMs = leftMs;
     }
   }
@@ -290,7 +295,7 @@ export class LimitedEntry implements Entry, Admission {
     const { tokensPerMinute, tokensPerDay, account } = bound;
     const { meter } = account;
     const { counted = NOT_COUNTED } = actual;
-    if (this.#isCounted) account.inFlight -= 1;
+    if (this.#takesSlot) account.inFlight -= 1;
     account.lastUsedMs = leftMs;
     meter.reserved -= this.#reservedNanoUsd;
     meter.reservedRequests -= 1;

@@ -382,7 +382,9 @@ describe("KeyRing", () => {
       const calls = Array.from({ length: 4 }, () => ring.identify(key, CALLER));
       expect((await clock.until(Promise.all(calls))).map(({ keyId }) => keyId)).toEqual([id, id, id, id]);
       const child = await create("child");
-      expect((await clock.until(Promise.resolve(ring.recall(child.id))))?.keyName).toBe("child");
+      expect((await clock.until(Promise.resolve(ring.recall({ keyId: child.id, project: "default" }))))?.keyName).toBe(
+        "child",
+      );
     });
 
     test("choices 9: an unknown key is asked for once a second, and thousands of them cost 20 readings a second", async () => {

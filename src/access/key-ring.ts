@@ -14,7 +14,7 @@ import type { Limits } from "./limits.ts";
 import type { EndUserRef } from "./parts/end-users.ts";
 import type { PartLimits } from "./parts/part-limits.ts";
 import { isSubjectId } from "./people/subject-id.ts";
-import { isTokenLike, TokenRing } from "./people/token-ring.ts";
+import { isTokenLike, type Payer, TokenRing } from "./people/token-ring.ts";
 import type { TokenIssuerSettings, TokenVerifier } from "./people/verified-token.ts";
 import type { Principal } from "./principal.ts";
 import { type Caller, checkCallerNetwork } from "./scopes.ts";
@@ -235,26 +235,28 @@ export class KeyRing {
     return levelsIn(this.#known, this.tokens.levels(this.#known));
   }
 
-  /** The key with this id, for work that it has started; undefined if it may not call any more. */
-  current(keyId: string): Principal | undefined {
-    const known = this.#known.byId.get(keyId);
-    if (known === undefined) return this.tokens.current(keyId, this.#known);
+  /** Whose work it is that was started with a key or a token; undefined if they may not call any more. */
+  current(payer: Payer): Principal | undefined {
+    const known = this.#known.byId.get(payer.keyId);
+    if (known === undefined) return this.tokens.current(payer, this.#known);
     if (known.revoked || known.suspended || this.#isRevokedHere(known.principal)) return undefined;
     return known.expiresAtMs <= this.#sources.clock.wallMs() ? undefined : known.principal;
   }
 
   /** The same, and finds a key or a subject of tokens that this process has not seen yet. */
-  recall(keyId: string): Promise<Principal | undefined> | Principal | undefined {
-    const current = this.current(keyId);
+  recall(payer: Payer): Promise<Principal | undefined> | Principal | undefined {
+    const { keyId } = payer;
+    const current = this.current(payer);
     if (current !== undefined) return current;
-    if (isSubjectId(keyId)) return this.tokens.recall(keyId, this.#places);
+    if (isSubjectId(keyId)) return this.tokens.recall(payer, this.#places);
     if (isStaticKeyId(keyId) || this.#known.byId.has(keyId)) return undefined;
-    return this.lookUp().then(() => this.current(keyId));
+    return this.lookUp().then(() => this.current(payer));
   }
 
   /** The key of what was given to its client, such as a signed URL: that ends with the key, and may be used where the key may. */
-  async holder(keyId: string, caller: Caller, what: string): Promise<Principal> {
-    const principal = await this.recall(keyId);
+  async holder(payer: Payer, caller: Caller, what: string): Promise<Principal> {
+    const { keyId } = payer;
+    const principal = await this.recall(payer);
     if (principal === undefined) {
       const message = `The API key that made this ${what} has been revoked or has expired, or its project is suspended. Make a new one with another key.`;
       throw new GatewayError("unauthenticated", message);

@@ -12,9 +12,10 @@ import { windowEndMs } from "./spend-meter.ts";
 const SHARE_RETRY_SECONDS = 1;
 
 /** Refuses a call that exceeds the concurrency of this level, before anything of it is read (S17). */
-export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): void {
-  const { level, account, concurrent } = bound;
+export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number, takesSlot = true): void {
+  const { level, account } = bound;
   const { inFlight } = account;
+  const concurrent = takesSlot ? bound.concurrent : undefined;
   if (concurrent !== undefined && inFlight + 1 > concurrent) {
     throw limited(
       `${subjectOf(level)} has ${inFlight} calls in flight; its limit is ${concurrent} concurrent calls.`,

@@ -19,19 +19,24 @@ export function allowsModel(principal: Principal, model: string): boolean {
 }
 
 /** Refuses a call that the expiry, protocols or models of the key, or of its parent, do not allow. */
-export function checkScopes(principal: Principal, call: { model: string; dialect: string }, nowMs: number): void {
+export function checkScopes(
+  principal: Principal,
+  call: { model: string; dialect: string; scope?: string | undefined },
+  nowMs: number,
+): void {
   const { expiresAtMs, maker } = principal;
   if (maker !== undefined) checkScopes(maker, call, nowMs);
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     throw new GatewayError("unauthenticated", `This API key expired on ${new Date(expiresAtMs).toISOString()}.`);
   }
   checkProtocol(principal, call.dialect);
-  if (!allowsModel(principal, call.model)) {
+  const model = call.scope ?? call.model;
+  if (!allowsModel(principal, model)) {
     const shown = principal.models.slice(0, MAX_PATTERNS_SHOWN).join(", ");
     const more = principal.models.length > MAX_PATTERNS_SHOWN ? ", …" : "";
     throw new GatewayError(
       "forbidden",
-      `The key "${principal.keyName}" may not use the model ${call.model.slice(0, 200)}; it may use: ${shown}${more}.`,
+      `The key "${principal.keyName}" may not use the model ${model.slice(0, 200)}; it may use: ${shown}${more}.`,
       { path: "model" },
     );
   }

@@ -62,6 +62,7 @@ export function makeSnapshot(
     routing: routingDefaults(config.routing, settings),
     imageModel: config.responses.imageModel,
     maxBodyBytes: config.server.maxBodyBytes,
+    maxJsonKeys: config.server.maxJsonKeys,
     publicModels: config.server.publicModels,
     live: config.live,
     unpriced: config.billing.unpriced,

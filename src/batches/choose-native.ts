@@ -78,7 +78,7 @@ async function submitAll(
     if ("refused" in prepared) continue;
     if (first === undefined) {
       first = prepared;
-      const unpriced = refusalOf(() => jobs.requirePrice(prepared.target, batch.keyId));
+      const unpriced = refusalOf(() => jobs.requirePrice(prepared.target, batch));
       if (unpriced !== undefined) return { reason: unpriced.message };
     } else if (JSON.stringify(prepared.headers) !== JSON.stringify(first.headers)) {
       return { reason: `Line ${line}: It needs other headers than the lines before it.` };

@@ -202,7 +202,7 @@ export class NativeRunner {
   /** A revoked key or a suspended project cancels its batches. */
   async #cancelRevoked(object: StoredObject | undefined): Promise<StoredObject | undefined> {
     const { storage, clock, lines } = this.#options;
-    if (object?.state !== "in_progress" || (await lines.mayRun(object.keyId))) return object;
+    if (object?.state !== "in_progress" || (await lines.mayRun(object))) return object;
     const state: BatchState = "cancelling";
     const metadata = withMoment(object, state, clock.wallMs());
     return (await changeObject(storage, object.id, ["in_progress"], { state, metadata }))

@@ -10,6 +10,9 @@ export type BatchMode = "auto" | "own" | "native";
 /** A batch and its owner. */
 export type OwnedBatch = BatchTerms & Pick<StoredObject, "project" | "keyId" | "metadata">;
 
+/** To whom a batch is billed. A subject of tokens may have several projects. */
+export type BatchPayer = Pick<OwnedBatch, "keyId" | "project">;
+
 /** A line with the batch that it belongs to. */
 export interface NativeLine {
   batch: OwnedBatch;
@@ -48,7 +51,7 @@ export type NativeProgress =
 /** What the gateway does with lines that a provider's batch API runs. */
 export interface NativeLines {
   /** False if the key was revoked or its project suspended. */
-  mayRun(keyId: string): Promise<boolean>;
+  mayRun(batch: BatchPayer): Promise<boolean>;
   /**
    * Prepares the request of a line for a target, or for the one that it would go to; a trial is not sent, and no guard sees it. `refused`: as an ordinary call it fails by itself.
    * `unfit`: the batch cannot be run by the batch API.
@@ -73,7 +76,7 @@ export interface NativeJobs {
   isConfigured(batch: NativeBatch): boolean;
   limitsOf(target: string): { maxLines: number; maxBytes: number };
   /** Throws if the batch price is unknown and the key may not use what has no price. */
-  requirePrice(target: string, keyId: string): void;
+  requirePrice(target: string, batch: BatchPayer): void;
   /** One line of the input, under the id by which its result is recognised. */
   line(target: string, id: string, body: string): string;
   /** Returns the provider's id. Calls `beforeCreation` before the request that may be billed. */

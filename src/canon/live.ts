@@ -126,6 +126,16 @@ export type LiveEndReason = "turn_detected" | "client_cancelled" | "max_output_t
 
 export type LiveTurnStatus = "completed" | "cancelled" | "failed" | "incomplete";
 
+/** Work of a host that is no turn. No two of a session, and no turn, have the same id. */
+export interface LiveWork {
+  id: string;
+  what: string;
+  model?: string;
+}
+
+/** Writing down what the user says. Its id is that of the item. */
+export const TRANSCRIPTION = "transcription";
+
 /** What a host does. Deltas belong to the turn that began last. */
 export type LiveEvent =
   /** The session exists. `id` is the host's name of it. */
@@ -139,7 +149,7 @@ export type LiveEvent =
   | { type: "input-committed"; itemId: string; previousItemId?: string }
   | { type: "input-cleared" }
   | { type: "input-transcript-delta"; itemId: string; text: string }
-  /** `usage` is what the transcription cost besides the turn. */
+  /** `usage` is what the transcription cost besides the turn, as the client is shown it. */
   | { type: "input-transcript"; itemId: string; text: string; usage?: Usage }
   | { type: "input-transcript-failed"; itemId: string; error: GatewayError }
   | { type: "item-added"; item: LiveItem; previousItemId?: string }
@@ -168,8 +178,12 @@ export type LiveEvent =
       usage?: Usage;
       metadata?: Readonly<Record<string, string>>;
     }
-  /** Usage of a turn that has already ended, besides what it reported then. */
-  | { type: "late-usage"; turnId?: string; usage: Usage }
+  /** The host begins work that it bills besides turns. `model` is its own name of the model that does it. */
+  | ({ type: "work-began" } & LiveWork)
+  /** The work is over. Without `usage` the host does not say what it costs; with an error it costs nothing. */
+  | ({ type: "work-ended"; usage?: Usage; error?: GatewayError } & LiveWork)
+  /** What a turn or work used in all, after its end. Without an id: outside of all. */
+  | { type: "used"; id?: string; usage: Usage }
   /** The host will close the connection. */
   | { type: "going-away"; timeLeftMs?: number }
   /** `eventId`: the client's event that caused it. */

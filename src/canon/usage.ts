@@ -143,6 +143,7 @@ export function wholeUsage(usage: Usage): Usage {
 
 const PROMPT_COUNTERS = ["input", "cacheRead", "cacheWrite5m", "cacheWrite1h", "imageInput", "audioInput"] as const;
 const COMPLETION_COUNTERS = ["output", "reasoning", "imageOutput", "audioOutput"] as const;
+const OTHER_COUNTERS = [["images"], ["seconds"], ["characters"], ["searches"]] as const;
 
 /**
  * Merges two reports for the same response: the later figures count, those of the prompt, of the completion and of each tool by
@@ -162,6 +163,27 @@ export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   }
   if (keepsCompletion) keepCounters(merged, earlier, COMPLETION_COUNTERS);
   return merged;
+}
+
+/** What a later report of the same work counts in all beyond an earlier one. Counters that only became others are no more. */
+export function usageBeyond(later: Usage, earlier: Usage): Usage {
+  const rest: Usage = {};
+  for (const counters of [PROMPT_COUNTERS, COMPLETION_COUNTERS, ...OTHER_COUNTERS]) {
+    const counted = (usage: Usage): number => counters.reduce((sum, counter) => sum + (usage[counter] ?? 0), 0);
+    let left = counted(later) - counted(earlier);
+    for (const counter of counters) {
+      const more = Math.min(left, (later[counter] ?? 0) - (earlier[counter] ?? 0));
+      if (more <= 0) continue;
+      rest[counter] = more;
+      left -= more;
+    }
+  }
+  const tools = Object.entries(later.tools ?? {}).map(
+    ([name, uses]) => [name, uses - (earlier.tools?.[name] ?? 0)] as const,
+  );
+  const more = tools.filter(([, uses]) => uses > 0);
+  if (more.length > 0) rest.tools = Object.fromEntries(more);
+  return rest;
 }
 
 /** Whether the later usage lacks tools, searches, passes or unknown counters of the earlier one. */

@@ -40,6 +40,8 @@ export interface Config {
     /** Origins whose pages may call from a browser. */
     cors: readonly string[];
     maxBodyBytes: number;
+    /** The most keys in the JSON of a request, or of a frame of a live connection. */
+    maxJsonKeys: number;
     /** Model lists answer requests without any credential. */
     publicModels: boolean;
     /** The memory limit for the bodies and answers of all calls together. */

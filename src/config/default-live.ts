@@ -7,5 +7,6 @@ export const DEFAULT_LIVE = {
   sessionMs: 3_300_000,
   maxFrameBytes: 16 * MEGABYTE,
   bytesPerSecond: MEGABYTE,
+  framesPerSecond: 1_000,
   inFlightBytes: 32 * MEGABYTE,
 };

@@ -208,6 +208,7 @@ keys:
         publicModels: true,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 64 * 1024 * 1024,
+        maxJsonKeys: 250_000,
         cors: [],
         trustedProxies: [],
         memoryBytes: 512 * 1024 * 1024,
@@ -396,6 +397,7 @@ keys:
         publicModels: true,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 67108864,
+        maxJsonKeys: 250_000,
         cors: [],
         trustedProxies: [],
         memoryBytes: 536870912,
@@ -613,7 +615,7 @@ describe("what is refused, with its position", () => {
       "an unknown field without a suggestion",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known fields: host, port, workers, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known fields: host, port, workers, public_url, cors, trusted_proxies, public_models, max_body_mb, max_json_keys, memory_mb, drain_delay_seconds, drain_seconds",
       ],
     ],
     [

@@ -52,6 +52,7 @@ export function toConfig(
       cors: server.cors ?? [],
       trustedProxies: server.trusted_proxies ?? [],
       maxBodyBytes,
+      maxJsonKeys: server.max_json_keys ?? 250_000,
       publicModels: server.public_models ?? true,
       // One key may hold half of it, and the largest body must fit next to others.
       memoryBytes:
@@ -159,7 +160,7 @@ function toTokenIssuer({ limits, secret, models = ["*"], ...same }: TokenIssuerF
 }
 
 function toLive(live: RootFile["live"] = {}): Config["live"] {
-  const { sessions_per_key, idle_seconds, session_seconds, max_frame_mb, bytes_per_second, in_flight_mb } = live;
+  const { sessions_per_key, idle_seconds, session_seconds, max_frame_mb, in_flight_mb } = live;
   const times = (value: number | undefined, unit: number) =>
     value === undefined ? undefined : Math.round(value * unit);
   return {
@@ -169,7 +170,8 @@ function toLive(live: RootFile["live"] = {}): Config["live"] {
       idleMs: times(idle_seconds, 1000),
       sessionMs: times(session_seconds, 1000),
       maxFrameBytes: times(max_frame_mb, BYTES_PER_MEGABYTE),
-      bytesPerSecond: bytes_per_second,
+      bytesPerSecond: live.bytes_per_second,
+      framesPerSecond: live.frames_per_second,
       inFlightBytes: times(in_flight_mb, BYTES_PER_MEGABYTE),
     }),
   };

@@ -153,13 +153,19 @@ export class Files {
     return `${this.#publicUrl().replace(/\/+$/, "")}/files/${record.id}?${query}`;
   }
 
-  /** Whether the URL of a file is right. What its holder may see is another question. */
-  isSigned(id: string, { expires, signature, holder }: FileUrl, nowMs: number): boolean {
+  /** The key that was given this URL, in the project of the file. Undefined if the URL is wrong. What the key may see is another question. */
+  async holderOf(
+    id: string,
+    { expires, signature, holder }: FileUrl,
+    nowMs: number,
+  ): Promise<{ keyId: string; project: string } | undefined> {
     // Only one spelling: the signature covers a number, and a second spelling would be a second URL.
-    if (!/^[1-9]\d{0,11}$/.test(expires) || Number(expires) * 1000 <= nowMs) return false;
+    if (!/^[1-9]\d{0,11}$/.test(expires) || Number(expires) * 1000 <= nowMs) return undefined;
     const right = Buffer.from(signFile(this.#secret, id, { expires, holder }));
     const presented = Buffer.from(signature);
-    return presented.length === right.length && timingSafeEqual(presented, right);
+    if (presented.length !== right.length || !timingSafeEqual(presented, right)) return undefined;
+    const record = await selectFile(this.#storage, id);
+    return record && { keyId: holder, project: record.project };
   }
 
   /** The file, for callers of these projects. To all others it looks as if it never existed (S09). */

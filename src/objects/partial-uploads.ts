@@ -94,8 +94,8 @@ export class PartialUploads {
   }
 
   /** The key that began an upload: whoever has its unguessable id may continue it as that key. */
-  async keyOf(id: string): Promise<string | undefined> {
-    return (await this.#object(id))?.keyId;
+  async holderOf(id: string): Promise<Pick<StoredObject, "keyId" | "project"> | undefined> {
+    return await this.#object(id);
   }
 
   /** Stores a part. `atLeast`: what is known of its size. `offset`: where it begins, if parts arrive in order. */

@@ -118,6 +118,13 @@ export type CausingCall = Pick<
   "principal" | "admission" | "routing" | "client" | "startedAtMs" | "trace" | "guards"
 > & { readonly incoming: IncomingRequest };
 
+/**
+ * `beside`: work that a host does beside the turns, such as writing down what the user says. It is a request, and takes no slot: turns of the
+ * same session must not wait for it. `late`: more usage of work that was admitted. `refused`: limits have refused it, and its host
+ * has done it nevertheless. It is counted with the reason.
+ */
+export type SessionWork = "beside" | "late" | "refused";
+
 /** A request of any kind as the server passes it to the relay, before its body is read. */
 export interface IncomingRequest {
   request: Request;
@@ -134,8 +141,8 @@ export interface IncomingRequest {
   naming: Naming;
   /** Set if the gateway makes it for another call. */
   cause?: Cause | undefined;
-  /** A provider has done the work already: it is billed, and nothing can refuse it any more. */
-  isDone?: boolean;
+  /** Set for work of a live session that does not enter like a request. */
+  sessionWork?: SessionWork;
   /** Set if the gateway itself runs a line of a batch. */
   line?: BatchLine | undefined;
   /** Fields that cannot be honoured exactly are rejected (`x-trivium-strict`). */

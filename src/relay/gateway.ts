@@ -56,6 +56,7 @@ export interface Snapshot {
   /** The model that generates images in the middle of a response. Defaults to the first image model of the catalogue. */
   imageModel?: string | undefined;
   maxBodyBytes: number;
+  maxJsonKeys: number;
   /** Bounds of live connections. */
   live: LiveLimits;
   /** Model lists answer requests without any credential. */

@@ -8,6 +8,8 @@ export interface LiveLimits {
   maxFrameBytes: number;
   /** The rate at which a client may send. One frame of the largest size always fits. */
   bytesPerSecond: number;
+  /** The same in frames, pings included. */
+  framesPerSecond: number;
   /** Frames whose turns are running; or else what the client has not read. */
   inFlightBytes: number;
 }

@@ -1,3 +1,4 @@
+import type { Payer } from "../access/people/token-ring.ts";
 import type { Principal } from "../access/principal.ts";
 import { countRequest } from "../relay/count-request.ts";
 import type { Gateway } from "../relay/gateway.ts";
@@ -21,11 +22,11 @@ export async function countedCaller(
 
 /** The same for a URL that a key was given, and that needs no credential beside it. */
 export async function countedHolder(
-  keyId: string,
+  payer: Payer,
   { connection }: Pick<RoutedRequest, "connection">,
   gateway: Gateway,
 ): Promise<Principal> {
-  const principal = await gateway.keys.holder(keyId, connection, "URL");
+  const principal = await gateway.keys.holder(payer, connection, "URL");
   await countRequest(principal, gateway);
   return principal;
 }

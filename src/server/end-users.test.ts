@@ -102,7 +102,7 @@ describe("choices 9: the end user of a call", () => {
   test("the end user of a credential wins over the request", async () => {
     const harness = await started("chat");
     const { keys } = harness.gateway;
-    const principal = keys.current("static:tests");
+    const principal = keys.current({ keyId: "static:tests", project: "default" });
     if (principal === undefined) throw new Error("no such key");
     principal.user = "claimed";
     expect((await harness.receipt(await harness.call("chat", named("spoofed")))).end_user).toBe("claimed");

@@ -118,6 +118,8 @@ export function listen(options: ListenOptions): Listener {
       backpressureLimit: NO_LIMIT,
       open: (ws) => ws.data.opened(new ServedSocket(ws), handle),
       message: (ws, frame) => ws.data.message(frame),
+      ping: (ws) => ws.data.pinged(),
+      pong: (ws) => ws.data.pinged(),
       drain: (ws) => ws.data.drained(),
       close: (ws) => ws.data.closed(),
     },

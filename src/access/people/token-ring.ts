@@ -23,6 +23,9 @@ interface TokenRingOptions extends Sources {
   verifier: TokenVerifier;
 }
 
+/** To whom work is billed after the request that has started it. */
+export type Payer = Pick<Principal, "keyId" | "project">;
+
 /** The keys and projects that are in force. */
 type Places = Pick<KnownKeys, "placeOf">;
 
@@ -43,8 +46,8 @@ const USED_WRITE_MS = 10_000;
 const NEVER_ISSUED = 0;
 
 interface KnownSubject extends StoredSubject {
-  /** What it may do, made for the places that were in force then. */
-  made: { principal: Principal | undefined; places: Places } | undefined;
+  /** By project: what it may do there, made for the places that were in force then. */
+  readonly made: Map<string, { principal: Principal | undefined; places: Places } | undefined>;
 }
 
 interface KnownToken {
@@ -128,28 +131,32 @@ export class TokenRing {
     return places.placeOf(project)?.suspended === false;
   }
 
-  /** The subject with this id, for work that it has started; undefined if it may not call any more. */
-  current(id: string, places: Places): Principal | undefined {
-    const subject = this.#subjects.get(id);
-    if (subject === undefined || this.#isRevoked(id, subject.issuedAtMs)) return undefined;
-    if (places.placeOf(subject.project)?.suspended !== false) return undefined;
-    return this.#principalOf(subject, places);
+  /**
+   * The subject with this id in the project of the token with which it has started work: others of its tokens may be for other projects.
+   * Undefined if it may not call there any more.
+   */
+  current({ keyId, project }: Payer, places: Places): Principal | undefined {
+    const subject = this.#subjects.get(keyId);
+    if (subject === undefined || this.#isRevoked(keyId, subject.issuedAtMs)) return undefined;
+    if (places.placeOf(project)?.suspended !== false) return undefined;
+    return this.#principalOf(subject, project, places);
   }
 
   /** The same, also for a subject whose tokens only other processes have seen, or this one before a restart. */
-  async recall(id: string, places: () => Places): Promise<Principal | undefined> {
-    if (!this.#subjects.has(id) && this.isConfigured) {
-      const stored = await selectSubject(this.#options.storage, id);
-      if (stored !== undefined && stored.project !== "" && !this.#subjects.has(id)) {
-        this.#add({ ...stored, made: undefined }, places());
-      }
+  async recall(payer: Payer, places: () => Places): Promise<Principal | undefined> {
+    const { keyId } = payer;
+    if (!this.#subjects.has(keyId) && this.isConfigured) {
+      const stored = await selectSubject(this.#options.storage, keyId);
+      if (stored !== undefined && stored.project !== "" && !this.#subjects.has(keyId))
+        this.#subjects.set(keyId, { ...stored, made: new Map() });
     }
-    return this.current(id, places());
+    return this.current(payer, places());
   }
 
   /** Every level that limits a subject in memory. */
   *levels(places: Places): Iterable<Level> {
-    for (const subject of this.#subjects.values()) yield* this.#principalOf(subject, places)?.levels ?? [];
+    for (const subject of this.#subjects.values())
+      for (const project of subject.made.keys()) yield* this.#principalOf(subject, project, places)?.levels ?? [];
   }
 
   /** Replaces the issuers. */
@@ -158,7 +165,7 @@ export class TokenRing {
     this.#generation++;
     this.#recent.clear();
     this.#older.clear();
-    for (const subject of this.#subjects.values()) subject.made = undefined;
+    for (const { made } of this.#subjects.values()) forget(made);
   }
 
   /** Reads all revocations. */
@@ -281,25 +288,22 @@ export class TokenRing {
   /** Only subjects that were admitted are remembered and written. */
   #use({ token, id, issuedAtMs, usedAtMs }: KnownToken, places: Places): void {
     this.#used.add(id);
-    const subject = this.#subjects.get(id);
+    let subject = this.#subjects.get(id);
     if (subject === undefined) {
-      const { subject, name, project, terms } = token;
+      const { subject: named, name, project, terms } = token;
       const times = { createdAtMs: usedAtMs, usedAtMs, issuedAtMs };
-      this.#add({ id, issuer: terms.issuer, subject, name, project, ...times, made: undefined }, places);
+      subject = { id, issuer: terms.issuer, subject: named, name, project, ...times, made: new Map() };
+      this.#subjects.set(id, subject);
       this.#hasNew = true;
-      return;
     }
     subject.usedAtMs = usedAtMs;
-    if (subject.issuedAtMs >= issuedAtMs) return;
-    subject.issuedAtMs = issuedAtMs;
-    subject.name = token.name;
-    subject.project = token.project;
-    subject.made = undefined;
-  }
-
-  #add(subject: KnownSubject, places: Places): void {
-    this.#subjects.set(subject.id, subject);
-    this.onLevels(this.#principalOf(subject, places)?.levels ?? []);
+    if (subject.issuedAtMs < issuedAtMs) {
+      subject.issuedAtMs = issuedAtMs;
+      subject.name = token.name;
+      subject.project = token.project;
+      forget(subject.made);
+    }
+    if (!subject.made.has(token.project)) this.#principalOf(subject, token.project, places);
   }
 
   #make({ token, id, issuedAtMs }: KnownToken, surroundings: Surroundings): Principal {
@@ -309,13 +313,16 @@ export class TokenRing {
   }
 
   /** Undefined if its issuer is not configured any more. */
-  #principalOf(subject: KnownSubject, places: Places): Principal | undefined {
-    if (subject.made?.places === places) return subject.made.principal;
+  #principalOf(subject: KnownSubject, project: string, places: Places): Principal | undefined {
+    const made = subject.made.get(project);
+    if (made?.places === places) return made.principal;
     const terms = this.#options.verifier.termsOf(subject.issuer);
-    const place = places.placeOf(subject.project);
+    const place = places.placeOf(project);
     const isOut = terms === undefined || place === undefined;
-    const principal = isOut ? undefined : principalFor(subject, terms, place.surroundings);
-    subject.made = { principal, places };
+    const principal = isOut ? undefined : principalFor({ ...subject, project }, terms, place.surroundings);
+    const isNew = !subject.made.has(project);
+    subject.made.set(project, { principal, places });
+    if (isNew) this.onLevels(principal?.levels ?? []);
     return principal;
   }
 
@@ -336,6 +343,11 @@ export class TokenRing {
       if (wallMs - usedAtMs >= IDLE_MS && !this.#used.has(id) && this.mayForget(id)) this.#subjects.delete(id);
     }
   }
+}
+
+/** The projects stay, because their limits go on. */
+function forget(made: KnownSubject["made"]): void {
+  for (const project of made.keys()) made.set(project, undefined);
 }
 
 /** A subject has the limits of a key. What it stores is its own, unless its issuer's terms share it. */

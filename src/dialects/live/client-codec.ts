@@ -215,7 +215,7 @@ export class LiveClientSide implements LiveClientCodec {
         return this.#interrupt();
       case "turn-ended":
         return this.#end(event);
-      case "late-usage":
+      case "used":
         return [JSON.stringify({ usageMetadata: encodeUsage(event.usage) })];
       case "going-away":
         return event.timeLeftMs === undefined ? NO_FRAMES : this.encodeGoingAway(event.timeLeftMs);
@@ -231,6 +231,8 @@ export class LiveClientSide implements LiveClientCodec {
       case "item-added":
       case "item-deleted":
       case "item-truncated":
+      case "work-began":
+      case "work-ended":
       case "unknown":
         return NO_FRAMES;
       default:

@@ -40,6 +40,8 @@ const HOST_OUTPUT_RATE = 24_000;
 interface OpenTurn {
   id: string;
   usage?: Usage;
+  /** What it found last. */
+  grounding?: string;
   /** The client wants no more of it. */
   cancelled?: true;
   interrupted?: true;
@@ -168,7 +170,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const { usageMetadata, ...content } = message;
     const usage = decodeUsage(usageMetadata);
     if (this.#isOwed(message)) {
-      if (usage !== undefined) events.push({ type: "late-usage", usage, ...withoutAbsent({ turnId: this.#lastTurn }) });
+      if (usage !== undefined) events.push({ type: "used", usage, ...withoutAbsent({ id: this.#lastTurn }) });
       return stepOf(frames, events);
     }
     for (const name of Object.keys(content)) this.#read(name, message, events, frames);
@@ -391,8 +393,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     for (const part of arrayAt(content["modelTurn"], "parts")) if (isObject(part)) this.#part(part, events);
     const said = stringAt(content["outputTranscription"], "text");
     if (said) this.#emit({ type: "transcript-delta", text: said }, events);
-    const searches = queriesIn(content["groundingMetadata"]);
-    if (searches > 0 && this.#turn !== undefined) this.#turn.usage = sumUsage(this.#turn.usage ?? {}, { searches });
+    this.#countSearches(content["groundingMetadata"]);
     if (content["groundingMetadata"] !== undefined && !this.#own)
       this.#notes.dropped("response", "the client's protocol cannot show the sources of an answer");
     if (content["generationComplete"] === true && this.#turn !== undefined) this.#turn.generated = true;
@@ -461,13 +462,22 @@ export class LiveHostSide implements LiveUpstreamCodec {
     events.push({ type: "interrupted" });
   }
 
+  /** Searches are not in the host's counters. A message may repeat what one before has listed. */
+  #countSearches(grounding: unknown): void {
+    const searches = queriesIn(grounding);
+    const listed = searches === 0 ? "" : JSON.stringify(grounding);
+    if (listed === "" || this.#turn === undefined || this.#turn.grounding === listed) return;
+    this.#turn.grounding = listed;
+    this.#turn.usage = sumUsage(this.#turn.usage ?? {}, { searches });
+  }
+
   /** Hosts count a turn with its last message, or in a message of its own. */
   #count(usage: Usage | undefined, message: JsonObject, events: LiveEvent[]): void {
     if (usage === undefined) return;
     const turn = this.#turn;
     if (turn !== undefined) turn.usage = withSearches(turn.usage, laterUsage(turn.usage, usage));
     else if (!("setupComplete" in message))
-      events.push({ type: "late-usage", usage, ...withoutAbsent({ turnId: this.#lastTurn }) });
+      events.push({ type: "used", usage, ...withoutAbsent({ id: this.#lastTurn }) });
   }
 
   #finish(message: JsonObject, events: LiveEvent[]): void {

@@ -212,7 +212,9 @@ export class RealtimeClientCodec implements LiveClientCodec {
       // The client sees that the user speaks, and the host's notice has no counterpart.
       case "interrupted":
       case "going-away":
-      case "late-usage":
+      case "work-began":
+      case "work-ended":
+      case "used":
       case "unknown":
         return NO_FRAMES;
       default:

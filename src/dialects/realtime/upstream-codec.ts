@@ -3,17 +3,19 @@ import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../b
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { pathOfExtra } from "../../canon/call.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type {
-  LiveAudioFormat,
-  LiveCommand,
-  LiveEndReason,
-  LiveEvent,
-  LiveItem,
-  LiveSettings,
-  LiveStep,
-  LiveTurnRequest,
-  LiveTurnStatus,
-  LiveUpstreamCodec,
+import {
+  type LiveAudioFormat,
+  type LiveCommand,
+  type LiveEndReason,
+  type LiveEvent,
+  type LiveItem,
+  type LiveSettings,
+  type LiveStep,
+  type LiveTurnRequest,
+  type LiveTurnStatus,
+  type LiveUpstreamCodec,
+  type LiveWork,
+  TRANSCRIPTION,
 } from "../../canon/live.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { addToolUse, type Usage } from "../../canon/usage.ts";
@@ -29,7 +31,7 @@ import { HostInput } from "./host-input.ts";
 import { encodeItem } from "./items.ts";
 import { Playback } from "./playback.ts";
 import { decodeSettings } from "./settings.ts";
-import { decodeTranscriptionUsage, decodeUsage } from "./usage.ts";
+import { decodeTranscriptionUsage } from "./usage.ts";
 
 /** The host rejects a commit of less than 100 ms. */
 const LEAST_COMMIT_MS = 100;
@@ -87,6 +89,8 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   readonly #playback = new Playback();
   #detects = true;
   #interrupts = true;
+  /** How the host writes down what the user says; null: not at all. */
+  #transcribes: LiveSettings["inputTranscription"];
   /** Responses in progress, oldest first. A client of the host itself can have several. */
   readonly #turns: string[] = [];
   /** Responses that were asked for and have not begun. */
@@ -193,12 +197,15 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
       return stepOf([], [{ type: "error", error, fatal: true }]);
     }
     const type = stringAt(event, "type") ?? "";
-    return SILENT.has(type) ? NO_STEP : this.#decode(type, event);
+    const step = SILENT.has(type) ? NO_STEP : this.#decode(type, event);
+    const work = KNOWN_USAGE.has(type) ? undefined : unknownWork(type, event);
+    return work === undefined ? step : stepOf(step.frames, [work, ...step.events]);
   }
 
   #decode(type: string, event: JsonObject): LiveStep {
     const itemId = stringAt(event, "item_id") ?? "";
-    const one = (found: LiveEvent): LiveStep => stepOf([], [found]);
+    const one = (...found: LiveEvent[]): LiveStep => stepOf([], found);
+    const part = numberAt(event, "content_index");
     switch (type) {
       case "session.created": {
         const session = objectAt(event, "session") ?? {};
@@ -215,7 +222,9 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
         return one({ type: "speech-stopped", itemId, ...withoutAbsent({ atMs: numberAt(event, "audio_end_ms") }) });
       case "input_audio_buffer.committed": {
         const previousItemId = stringAt(event, "previous_item_id");
-        return one({ type: "input-committed", itemId, ...withoutAbsent({ previousItemId }) });
+        const committed: LiveEvent = { type: "input-committed", itemId, ...withoutAbsent({ previousItemId }) };
+        if (this.#transcribes == null) return one(committed);
+        return one({ type: "work-began", ...this.#transcription(itemId) }, committed);
       }
       case "input_audio_buffer.cleared":
         return one({ type: "input-cleared" });
@@ -231,16 +240,16 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
       case "conversation.item.input_audio_transcription.delta":
         return one({ type: "input-transcript-delta", itemId, text: stringAt(event, "delta") ?? "" });
       case "conversation.item.input_audio_transcription.completed": {
-        const usage = decodeTranscriptionUsage(event["usage"]);
-        return one({
-          type: "input-transcript",
-          itemId,
-          text: stringAt(event, "transcript") ?? "",
-          ...withoutAbsent({ usage }),
-        });
+        const counted = withoutAbsent({ usage: decodeTranscriptionUsage(event["usage"]) });
+        const text = stringAt(event, "transcript") ?? "";
+        const work = this.#transcription(itemId, part);
+        return one({ type: "work-ended", ...work, ...counted }, { type: "input-transcript", itemId, text, ...counted });
       }
-      case "conversation.item.input_audio_transcription.failed":
-        return one({ type: "input-transcript-failed", itemId, error: decodeErrorObject(event, 200) });
+      case "conversation.item.input_audio_transcription.failed": {
+        const error = decodeErrorObject(event, 200);
+        const work = this.#transcription(itemId, part);
+        return one({ type: "work-ended", ...work, error }, { type: "input-transcript-failed", itemId, error });
+      }
       case "response.created":
         return this.#turnBegan(objectAt(event, "response") ?? {});
       case "response.done":
@@ -292,7 +301,17 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     this.#input.format = settings.inputFormat ?? this.#input.format;
     this.#hostOutput = settings.outputFormat ?? this.#hostOutput;
     this.#readDetection(settings);
+    if (settings.inputTranscription !== undefined) this.#transcribes = settings.inputTranscription;
     return settings;
+  }
+
+  /** An item may have more than one part of speech. */
+  #transcription(itemId: string, part = 0): LiveWork {
+    return {
+      id: part === 0 ? itemId : `${itemId} ${part}`,
+      what: TRANSCRIPTION,
+      ...withoutAbsent({ model: this.#transcribes?.model }),
+    };
   }
 
   #readDetection({ turnDetection }: LiveSettings): void {
@@ -361,8 +380,8 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   }
 
   #turnBegan(response: JsonObject): LiveStep {
-    const id = stringAt(response, "id") ?? "";
-    this.#turns.push(id);
+    const id = stringAt(response, "id") ?? this.#context.makeId();
+    if (!this.#turns.includes(id)) this.#turns.push(id);
     this.#newCalls = [];
     const cause = this.#asked > 0 ? "asked" : "detected";
     this.#asked = Math.max(0, this.#asked - 1);
@@ -371,7 +390,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   }
 
   #turnEnded(response: JsonObject): LiveStep {
-    const id = stringAt(response, "id") ?? "";
+    const id = stringAt(response, "id") ?? this.turnId ?? this.#context.makeId();
     const events: LiveEvent[] = [];
     const at = this.#turns.indexOf(id);
     if (at >= 0) this.#turns.splice(at, 1);
@@ -384,7 +403,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     const reason = word === undefined ? undefined : ((END_REASONS.has(word) ? word : "other") as LiveEndReason);
     const error = status === "failed" ? decodeErrorObject(details ?? {}, 200) : undefined;
     const metadata = textsOf(response["metadata"]);
-    const usage = this.#withTools(decodeUsage(response["usage"]));
+    const usage = this.#withTools(decodeTranscriptionUsage(response["usage"]));
     if (status !== "cancelled" && reason === undefined && status === "incomplete")
       events.push({ type: "turn-ended", id, status, reason: "other", ...withoutAbsent({ usage, metadata }) });
     else events.push({ type: "turn-ended", id, status, ...withoutAbsent({ reason, error, usage, metadata }) });
@@ -439,6 +458,17 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     const fields = { item_id: itemId, content_index: contentIndex, audio_end_ms: heardMs };
     return stepOf([this.#write("conversation.item.truncate", fields, undefined)], [{ type: "interrupted" }]);
   }
+}
+
+/** Events whose usage is read where they are decoded. */
+const KNOWN_USAGE: ReadonlySet<string> = new Set(["conversation.item.input_audio_transcription.completed"]);
+
+/** Whatever an event is called, what it counts is work. */
+function unknownWork(type: string, event: JsonObject): LiveEvent | undefined {
+  const usage = decodeTranscriptionUsage(event["usage"]);
+  if (usage === undefined) return undefined;
+  const ids = ["item_id", "response_id", "event_id"].map((name) => stringAt(event, name));
+  return { type: "work-ended", id: `${type} ${ids.find((id) => id !== undefined)}`, what: type.slice(0, 80), usage };
 }
 
 const RESUMED = "setup.sessionResumption.handle";

@@ -91,7 +91,8 @@ export function encodeUsage(usage: Usage): JsonObject {
 export function decodeTranscriptionUsage(raw: unknown): Usage | undefined {
   const seconds = numberAt(raw, "seconds");
   if (seconds !== undefined && seconds >= 0) return { seconds: Math.ceil(seconds) };
-  return decodeUsage(raw);
+  const unknown = isObject(raw) ? unknownCounters("usage", raw, KNOWN) : undefined;
+  return decodeUsage(raw) ?? (unknown === undefined ? undefined : { unknown });
 }
 
 /** The reverse. A host whose transcripts are part of the turn reports nothing, and they cost nothing besides. */

@@ -556,7 +556,7 @@ describe("H20: no frame breaks a translated session, and every error reaches the
           for (const one of events) {
             if (one.type === "turn-began") begun.push(one.id);
             if (one.type === "turn-ended") ended.push(one.id);
-            if (one.type === "turn-ended" || one.type === "late-usage") counted += promptTokens(one.usage ?? {});
+            if (one.type === "turn-ended" || one.type === "used") counted += promptTokens(one.usage ?? {});
           }
         };
         read(bridge.open());

@@ -517,7 +517,7 @@ describe("decision 0118: turns of a Realtime client on a Live host", () => {
     expect(typesOf(toClient).slice(-2)).toEqual(["response.done", "response.created"]);
     expect(toClient.at(-2)).toMatchObject({ response: { status: "completed" } });
     expect(bridge.hears({ serverContent: { interrupted: true } }).events).toEqual([]);
-    expect(bridge.hears(ended).events).toMatchObject([{ type: "late-usage", usage: { input: 10, output: 5 } }]);
+    expect(bridge.hears(ended).events).toMatchObject([{ type: "used", usage: { input: 10, output: 5 } }]);
     bridge.hears(said([{ text: "Here." }]));
     expect(bridge.hears(ended).toClient.at(-1)).toMatchObject({
       response: { status: "completed", usage: { total_tokens: 15 } },
@@ -641,7 +641,7 @@ describe("decision 0118: turns of a Realtime client on a Live host", () => {
     const { events } = bridge.hears({ toolCall: { functionCalls: [{ id: "1", name: "a", args: {} }] } });
     const [turnId = ""] = events.flatMap((event) => (event.type === "turn-ended" ? [event.id] : []));
     expect(bridge.hears({ usageMetadata: { promptTokenCount: 4, totalTokenCount: 6 } }).events).toEqual([
-      { type: "late-usage", turnId, usage: { input: 4, output: 2 } },
+      { type: "used", id: turnId, usage: { input: 4, output: 2 } },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import type { Payer } from "../../access/people/token-ring.ts";
 import type { NativeJobs, NativeProgress, NativeResult } from "../../batches/native-work.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { BATCH } from "../../canon/terms.ts";
@@ -43,9 +44,9 @@ export class ProviderJobs implements NativeJobs {
     return { maxLines, maxBytes };
   }
 
-  requirePrice(target: string, keyId: string): void {
+  requirePrice(target: string, payer: Payer): void {
     const { model, offer } = this.#job(target).target;
-    const principal = this.#gateway.keys.current(keyId);
+    const principal = this.#gateway.keys.current(payer);
     if (principal === undefined) return;
     const term = { kind: "term", name: BATCH, path: "batch" } as const;
     checkBilling([term], { principal, door: "dropin" }, [{ model, offer, sentAs: () => BATCH }], this.#gateway);

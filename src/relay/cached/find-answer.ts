@@ -51,8 +51,8 @@ function readMode(headers: Headers): (typeof MODES)[number] {
 }
 
 /** A client waits for its response, and it is a call of its own. */
-const isOrdinary = ({ line, cause, isDone, connection }: IncomingRequest): boolean =>
-  line === undefined && cause === undefined && !isDone && connection.session === undefined;
+const isOrdinary = ({ line, cause, connection }: IncomingRequest): boolean =>
+  line === undefined && cause === undefined && connection.session === undefined;
 
 /** The admission explains why a call is refused. */
 function isAllowed(estimate: CallEstimate, principal: Principal, { clock }: Gateway): boolean {

@@ -75,7 +75,7 @@ export class CacheKeeper {
       return;
     }
     if (cache.expiresAtMs <= nowMs) return this.#expire(cache, nowMs);
-    if ((await keys.recall(cache.terms.payer)) === undefined) {
+    if ((await keys.recall({ keyId: cache.terms.payer, project: cache.project })) === undefined) {
       await endCache(cache, this.#gateway);
       return;
     }

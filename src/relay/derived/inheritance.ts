@@ -23,7 +23,7 @@ export const INCOMING = {
   modelInPath: own("it calls a model of its own"),
   naming: own("the gateway names some models itself"),
   cause: own("its cause"),
-  isDone: own("a provider has not done it yet"),
+  sessionWork: own("it is work for one call"),
   line: exceptCheck("its receipt stands even if the line is run again"),
   strict: exceptCheck("the caller could make it fail"),
   tags: INHERITED,

@@ -6,8 +6,8 @@ import type { IncomingRequest } from "../call.ts";
 
 /** The client of a live connection: what all of its turns share. */
 export interface LiveCaller {
-  /** The principal now. Throws if it may not call any more, unless only work that is already done is billed. */
-  principal(isDone?: boolean): Principal;
+  /** The principal now. Throws if it may not call any more, unless only what was refused is recorded. */
+  principal(isRefused?: boolean): Principal;
   /** The handshake, as the request that every turn continues. */
   readonly incoming: Omit<IncomingRequest, "credential" | "principal">;
   readonly dialect: LiveDialectName;

@@ -13,6 +13,8 @@ export class LiveContext {
   /** Since then. */
   #characters = 0;
   #audioTokens = 0;
+  /** Of speech that has not become an item. */
+  #speechSeconds = 0;
   /** Instructions and tools. */
   #settings = 0;
 
@@ -31,7 +33,16 @@ export class LiveContext {
   }
 
   addAudio(bytes: number, format: LiveAudioFormat): void {
-    this.#audioTokens += tokensOfAudio(this.#dialect, "input", secondsOf(bytes, format));
+    const seconds = secondsOf(bytes, format);
+    this.#speechSeconds += seconds;
+    this.#audioTokens += tokensOfAudio(this.#dialect, "input", seconds);
+  }
+
+  /** The speech since the last time, which has become an item or was thrown away. */
+  takeSpeech(): number {
+    const seconds = this.#speechSeconds;
+    this.#speechSeconds = 0;
+    return seconds;
   }
 
   /** A turn is over that used this. */

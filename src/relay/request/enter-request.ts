@@ -1,4 +1,4 @@
-import type { Entry } from "../../access/admit.ts";
+import { COUNTED, type Entry } from "../../access/entry.ts";
 import type { Principal } from "../../access/principal.ts";
 import { whenShared } from "../../access/share-refusal.ts";
 import { ClientPresence, type IncomingRequest } from "../call.ts";
@@ -28,7 +28,8 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
   const client = new ClientPresence(request, connection, gateway.watchdog, cause?.call.client);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
   try {
-    const entry = enterAlone(incoming, principal, gateway) ?? (await enterShared(principal, startedAtMs, gateway));
+    const entry =
+      enterAlone(incoming, principal, gateway) ?? (await enterShared(principal, startedAtMs, incoming, gateway));
     // Requests of the caller that are in memory must not make a check fail.
     const owner =
       cause?.kind === "check" ? { keyId: `check ${principal.keyId}`, keyName: principal.keyName } : principal;
@@ -40,18 +41,27 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
 }
 
 /** Without a place among the calls in flight, and without counting as a request; undefined for what a client has sent. */
-function enterAlone({ isDone, cause, line }: IncomingRequest, principal: Principal, { admissions }: Gateway) {
-  if (isDone || cause?.kind === "check") return admissions.enterDone(cause?.call.principal ?? principal);
-  return line?.enter() ?? (cause && admissions.enterWork(principal));
+function enterAlone({ sessionWork, cause, line }: IncomingRequest, principal: Principal, { admissions }: Gateway) {
+  if (sessionWork === "refused" || cause?.kind === "check")
+    return admissions.enterDone(cause?.call.principal ?? principal);
+  return line?.enter() ?? (cause || sessionWork === "late" ? admissions.enterWork(principal) : undefined);
 }
 
-async function enterShared(principal: Principal, atMs: number, { admissions, clock }: Gateway): Promise<Entry> {
+async function enterShared(
+  principal: Principal,
+  atMs: number,
+  { sessionWork }: IncomingRequest,
+  { admissions, clock }: Gateway,
+): Promise<Entry> {
+  const counting = sessionWork === "beside" ? WITHOUT_SLOT : COUNTED;
   try {
-    return admissions.enter(principal, atMs);
+    return admissions.enter(principal, atMs, counting);
   } catch (refusal) {
-    return whenShared(refusal, () => admissions.enter(principal), clock.nowMs);
+    return whenShared(refusal, () => admissions.enter(principal, undefined, counting), clock.nowMs);
   }
 }
+
+const WITHOUT_SLOT = { isCounted: true, takesSlot: false };
 
 /** Releases what a request holds that does not become a call. */
 export function leaveRequest({ entry, memory, client }: EnteredRequest): void {

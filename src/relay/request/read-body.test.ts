@@ -11,11 +11,23 @@ const MB = 1024 * KB;
 const OWNER = { keyId: "key_1", keyName: "ci" };
 
 let clock: VirtualClock;
-let gateway: { watchdog: Watchdog; timings: typeof DEFAULT_TIMINGS; closing: boolean; memory: MemoryBudget };
+let gateway: {
+  watchdog: Watchdog;
+  timings: typeof DEFAULT_TIMINGS;
+  closing: boolean;
+  memory: MemoryBudget;
+  snapshot: { maxJsonKeys: number };
+};
 beforeEach(() => {
   clock = new VirtualClock();
   const memory = new MemoryBudget(64 * MB);
-  gateway = { watchdog: new Watchdog(clock), timings: DEFAULT_TIMINGS, closing: false, memory };
+  gateway = {
+    watchdog: new Watchdog(clock),
+    timings: DEFAULT_TIMINGS,
+    closing: false,
+    memory,
+    snapshot: { maxJsonKeys: 250_000 },
+  };
 });
 
 interface Sent {

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
 import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
-import { holdsMoreValues } from "../../wire/json-values.ts";
+import { boundOf } from "../../wire/json-values.ts";
 import { outlineJson, type TextPlaces } from "../../wire/long-texts.ts";
 import { inspectJson, type RepeatedKey } from "../../wire/repeated-keys.ts";
 import { NOT_WATCHED, type Watched } from "../attempt/watchdog.ts";
@@ -24,6 +24,8 @@ const MAX_OUTLINED = 1024 * 1024;
 
 /** Ten for each of the most messages that a request may have (contract 8). */
 const MAX_VALUES = 1_000_000;
+/** A single object with more is parsed in one step that holds up all other calls. */
+const MAX_OBJECT_KEYS = 50_000;
 
 const REPLACEMENT = "\uFFFD";
 const ESCAPE = "\\u";
@@ -31,7 +33,10 @@ const ESCAPE_BYTES = Buffer.from(ESCAPE);
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
+type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing"> & { readonly snapshot: KeyBound };
+
+/** How many keys a JSON text may have. */
+type KeyBound = Pick<Gateway["snapshot"], "maxJsonKeys">;
 
 /** The limits of a body: at most `maxBytes`, and what is left of the gateway's memory. */
 interface BodyBounds {
@@ -65,17 +70,17 @@ export function readBody(request: Request, bounds: BodyBounds, gateway: BodyRead
       request.text(),
       declared,
       gateway,
-      (text) => readSmall(text, declared, names),
+      (text) => readSmall(text, declared, gateway.snapshot, names),
       bounds.timer,
     );
   }
   return readLarge(request, bounds, gateway);
 }
 
-function readSmall(text: string, declared: number, names?: ReadonlySet<string>): ReceivedRequest {
+function readSmall(text: string, declared: number, bound: KeyBound, names?: ReadonlySet<string>): ReceivedRequest {
   // The runtime replaces invalid UTF-8 with this character, which changes the length.
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
-  const { body, levels, mayNameObjects } = parse(text, names);
+  const { body, levels, mayNameObjects } = parse(text, bound, names);
   return {
     text,
     body,
@@ -89,7 +94,7 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   bounds.timer?.to("client");
   const bytes = await readBytes(request, bounds, gateway);
   bounds.timer?.to("gateway");
-  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, bounds);
+  const outlined = bytes.length > MAX_OUTLINED ? undefined : readOutline(bytes, bounds, gateway.snapshot);
   if (outlined !== undefined) return outlined;
   // Now, while the bytes are in the CPU caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
@@ -99,20 +104,21 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   } catch (cause) {
     throw notUtf8(cause);
   }
-  const { body, levels, mayNameObjects } = parse(text, bounds.objects?.names);
+  const { body, levels, mayNameObjects } = parse(text, gateway.snapshot, bounds.objects?.names);
   const surplusBytes = hasEscapes ? undefined : bytes.length - text.length;
   return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels, mayNameObjects });
 }
 
 /** Undefined for every body that is wrong in some way. Reading it as a whole finds out in which. */
-function readOutline(bytes: Buffer, { textPlaces, objects }: BodyBounds): ReceivedRequest | undefined {
+function readOutline(bytes: Buffer, bounds: BodyBounds, bound: KeyBound): ReceivedRequest | undefined {
+  const { textPlaces, objects } = bounds;
   const places = textPlaces?.(bytes);
   if (places === undefined) return undefined;
   try {
     const outline = outlineJson(bytes);
     if (outline === undefined) return undefined;
     const { texts } = outline;
-    const { body, levels, mayNameObjects } = parse(outline.text, objects?.names);
+    const { body, levels, mayNameObjects } = parse(outline.text, bound, objects?.names);
     texts.restore(body, places);
     return outlinedRequest(bytes, { outline: { body, texts }, levels, mayNameObjects });
   } catch {
@@ -169,16 +175,24 @@ function declaredBytes(request: Request, maxBytes: number): number {
 const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
 
 /** Throws for a text that would take far more memory to parse than it has bytes. */
-export function refuseManyValues(text: string): void {
-  if (!holdsMoreValues(text, MAX_VALUES)) return;
-  throw new GatewayError("too_large", `The body contains more than ${MAX_VALUES} JSON values, which is the limit.`);
+export function refuseManyValues(text: string, { maxJsonKeys: keys }: KeyBound): void {
+  const objectKeys = Math.min(keys, MAX_OBJECT_KEYS);
+  const bound = boundOf(text, { values: MAX_VALUES, keys, objectKeys });
+  if (bound === undefined) return;
+  const more = {
+    values: `more than ${MAX_VALUES} JSON values, which is the limit`,
+    keys: `more than ${keys} keys, which is the limit (server.max_json_keys)`,
+    objectKeys: `an object with more than ${objectKeys} keys, which is the limit. Use an array`,
+  };
+  throw new GatewayError("too_large", `The body contains ${more[bound]}.`);
 }
 
 function parse(
   text: string,
+  bound: KeyBound,
   names?: ReadonlySet<string>,
 ): Required<Pick<ReceivedRequest, "body" | "levels" | "mayNameObjects">> {
-  refuseManyValues(text);
+  refuseManyValues(text, bound);
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -65,7 +65,7 @@ async function recallNamed(
     items: await itemsOf(words.references, stored, within, gateway),
   }));
   const { request, own } = stored.expand(checked, { turns, items });
-  if (names) refuseManyValues(request.text);
+  if (names) refuseManyValues(request.text, gateway.snapshot);
   if (conversation !== undefined && own === NO_ITEMS && turns.every(({ input }) => input === NO_ITEMS)) {
     throw conversation.refuse("empty");
   }

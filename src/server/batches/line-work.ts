@@ -3,6 +3,7 @@ import type { Principal } from "../../access/principal.ts";
 import { parseObject } from "../../base/json.ts";
 import type { LineOutcome, LineToRun, LineWork } from "../../batches/line-work.ts";
 import type {
+  BatchPayer,
   NativeLine,
   NativeLines,
   NativeResponse,
@@ -55,7 +56,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 
   async estimate(line: LineToRun): Promise<number> {
     const { gateway } = this.#context;
-    const principal = await gateway.keys.recall(line.batch.keyId);
+    const principal = await gateway.keys.recall(line.batch);
     if (principal === undefined) return 0;
     const entry = new EstimatingEntry();
     try {
@@ -69,7 +70,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 
   async reserve(batch: OpenBatch, costNanoUsd: number): Promise<void> {
     const { admissions, keys } = this.#context.gateway;
-    const principal = await keys.recall(batch.keyId);
+    const principal = await keys.recall(batch);
     if (principal === undefined || costNanoUsd === 0) return;
     this.hold(batch, 0);
     this.#holds.set(batch.id, { costNanoUsd, release: await admissions.reserve(principal, costNanoUsd) });
@@ -88,7 +89,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 
   async run(line: LineToRun, onAdmitted: () => void): Promise<LineOutcome> {
     const { gateway } = this.#context;
-    const principal = await gateway.keys.recall(line.batch.keyId);
+    const principal = await gateway.keys.recall(line.batch);
     if (principal === undefined) return "revoked";
     const receipts: Receipt[] = [];
     let isEnded = false;
@@ -131,13 +132,13 @@ export class BatchLineWork implements LineWork, NativeLines {
     return { status, result: body };
   }
 
-  async mayRun(keyId: string): Promise<boolean> {
-    return (await this.#context.gateway.keys.recall(keyId)) !== undefined;
+  async mayRun(batch: BatchPayer): Promise<boolean> {
+    return (await this.#context.gateway.keys.recall(batch)) !== undefined;
   }
 
   async prepare(line: NativeLine, target: string | undefined, isTrial = false): ReturnType<NativeLines["prepare"]> {
     const { keys, admissions } = this.#context.gateway;
-    const principal = await keys.recall(line.batch.keyId);
+    const principal = await keys.recall(line.batch);
     if (principal === undefined) return { refused: true };
     if (!isPrepared(line.batch)) return { unfit: `Its requests are sent to ${line.batch.endpoint}.` };
     let prepared: PreparedRequest | undefined;
@@ -166,7 +167,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     const { gateway } = this.#context;
     const { keyId, project } = line.batch;
     const { keys } = gateway;
-    const principal = (await keys.recall(keyId)) ?? keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
+    const principal = (await keys.recall(line.batch)) ?? keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
     const receipts: Receipt[] = [];
     const response: KeptResponse = { ...(given ?? NO_RESPONSE), isRead: false };
     const settling: BatchLine = {

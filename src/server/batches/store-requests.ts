@@ -19,7 +19,7 @@ export async function storeRequests(request: Request, project: string, gateway: 
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw new GatewayError("unsupported_media_type", "The Content-Type must be application/json.");
   }
-  const write = (body: AsyncIterable<Uint8Array>) => uploads.write(project, linesOf(body, snapshot.maxBodyBytes));
+  const write = (body: AsyncIterable<Uint8Array>) => uploads.write(project, linesOf(body, snapshot));
   try {
     return await readArriving(request, uploads.limits.maxFileBytes, write, gateway);
   } catch (refusal) {
@@ -29,16 +29,19 @@ export async function storeRequests(request: Request, project: string, gateway: 
   }
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>, maxLineBytes: number): AsyncGenerator<Uint8Array> {
+async function* linesOf(
+  body: AsyncIterable<Uint8Array>,
+  bound: Pick<Gateway["snapshot"], "maxBodyBytes" | "maxJsonKeys">,
+): AsyncGenerator<Uint8Array> {
   const seen = new Set<string>();
   let index = 0;
-  for await (const item of arrayItems(body, "requests", maxLineBytes)) {
+  for await (const item of arrayItems(body, "requests", bound.maxBodyBytes)) {
     if (index === MAX_REQUESTS) {
       throw wrongField("requests", `must have at most ${MAX_REQUESTS} requests`);
     }
     // Line feeds can only be between values.
     const text = item.toString().replace(/[\r\n]/g, " ");
-    refuseManyValues(text);
+    refuseManyValues(text, bound);
     refuseLine(parseObject(text), `requests[${index}]`, seen);
     yield Buffer.from(`${text}\n`);
     index++;

@@ -82,6 +82,6 @@ async function projectsOf(id: string, routed: RoutedRequest, { gateway }: Server
   }
   const [expires, signature, holder] = ["expires", "signature", "holder"].map((name) => query.get(name) ?? "");
   if (!expires || !signature || !holder) return [];
-  if (!gateway.files.isSigned(id, { expires, signature, holder }, gateway.clock.nowMs())) return [];
-  return [(await countedHolder(holder, routed, gateway)).project];
+  const payer = await gateway.files.holderOf(id, { expires, signature, holder }, gateway.clock.nowMs());
+  return payer === undefined ? [] : [(await countedHolder(payer, routed, gateway)).project];
 }

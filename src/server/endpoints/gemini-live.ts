@@ -52,7 +52,7 @@ const open: Handler = async (routed, { gateway, live, publicUrl }) => {
   const session = new SetupSession(
     {
       begin: (first, presence) => {
-        refuseManyValues(first);
+        refuseManyValues(first, gateway.snapshot);
         const name = protocol.check(first)?.model;
         if (name !== undefined) refuseRepeatedKeys(first);
         if (!name) throw new GatewayError("invalid_request", "setup.model is missing in the first message.");

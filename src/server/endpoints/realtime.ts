@@ -68,13 +68,13 @@ async function authenticate(routed: RoutedRequest, offered: readonly string[], {
     const { principal, model, session, headers } = await openLiveSecret(storage, credential, connection, gateway);
     await countRequest(principal, gateway);
     const commands = [JSON.stringify({ type: "session.update", session })];
-    const { keyId } = principal;
+    const { keyId, project } = principal;
     const start = Object.keys(session).length === 0 ? {} : { commands };
     // What the request that made the secret has said holds, whatever its holder says.
     const all = new Headers(request.headers);
     for (const [name, value] of Object.entries(headers)) all.set(name, value);
     const asked = new Request(request.url, { headers: all, signal: request.signal });
-    return { principal, caller: () => keyOfSecret(keyId, gateway), model, start, request: asked };
+    return { principal, caller: () => keyOfSecret({ keyId, project }, gateway), model, start, request: asked };
   }
   const principal = await gateway.keys.identify(credential, connection);
   await countRequest(principal, gateway);

@@ -161,7 +161,7 @@ const beginResumable: Handler = withCaller(async (principal, { request, dialect 
 async function continueResumable(id: string, routed: RoutedRequest, { gateway }: ServerContext): Promise<Response> {
   const { request, query } = routed;
   const isBare = !presentsCredential(request, query);
-  const holder = isBare ? await gateway.partialUploads.keyOf(id) : undefined;
+  const holder = isBare ? await gateway.partialUploads.holderOf(id) : undefined;
   if (isBare && holder === undefined) throw noSuchObject("upload", id);
   const reader = await (holder === undefined ? countedCaller(routed, gateway) : countedHolder(holder, routed, gateway));
   const upload = await gateway.partialUploads.find(reader, id);

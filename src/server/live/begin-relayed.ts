@@ -119,7 +119,7 @@ export function callerOf(
     naming,
   };
   return {
-    principal: (isDone) => (isDone ? principal : caller()),
+    principal: (isRefused) => (isRefused ? principal : caller()),
     incoming,
     dialect,
     isOlder,

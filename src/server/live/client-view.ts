@@ -2,7 +2,7 @@ import type { LiveClientCodec, LiveEvent } from "../../canon/live.ts";
 import type { LiveDialect } from "../../dialects/live-dialect.ts";
 import type { HostConnection } from "../../relay/live/host-connection.ts";
 import type { LiveCaller } from "../../relay/live/live-caller.ts";
-import type { SessionTurns } from "../../relay/live/session-turns.ts";
+import type { SessionMeter } from "../../relay/live/session-meter.ts";
 
 /** The session whose client it is. */
 interface ViewedSession {
@@ -10,7 +10,7 @@ interface ViewedSession {
   readonly live: LiveCaller;
   readonly dialect: LiveDialect;
   readonly client: LiveClientCodec;
-  readonly turns: SessionTurns;
+  readonly meter: SessionMeter;
   readonly host: HostConnection;
   readonly write: (frame: string) => void;
 }
@@ -20,7 +20,7 @@ export class ClientView {
   /** Set once the client has got a frame. The first one has the session's id. */
   hasSent = false;
   readonly #session: ViewedSession;
-  /** Turns that the host has begun by itself and that were refused. */
+  /** Turns and work that the host has begun by itself and that were refused. */
   readonly #hidden = new Set<string>();
 
   constructor(session: ViewedSession) {
@@ -37,11 +37,11 @@ export class ClientView {
   /** An event of a translated session. */
   show(event: LiveEvent): void {
     if (this.isHidden([event])) return;
-    const { client, dialect, turns, write } = this.#session;
+    const { client, dialect, meter, write } = this.#session;
     const isMarked = MARKED.has(event.type);
     for (const frame of client.encode(event))
       write(isMarked ? dialect.nativeEvent(frame, this.#marks([event])) : frame);
-    turns.note(client.takeNotes());
+    meter.note(client.takeNotes());
   }
 
   /** An event of a native session. Errors that the gateway itself reports depend on whether a turn is open for the client. */
@@ -52,8 +52,8 @@ export class ClientView {
       client.encode(event);
   }
 
-  hide(turnId: string): void {
-    this.#hidden.add(turnId);
+  hide(id: string): void {
+    this.#hidden.add(id);
   }
 
   /** Whether they belong to a turn of which the client sees nothing. */
@@ -62,22 +62,26 @@ export class ClientView {
     const { turnId = "" } = this.#session.host.codec;
     return events.some((event) => {
       if (event.type === "turn-began" || event.type === "turn-ended") return this.#hidden.has(event.id);
+      if (event.type.startsWith("input-transcript") && "itemId" in event) return this.#hidden.has(event.itemId);
       const isOfTurn = OF_TURNS.has(event.type) || (event.type === "unknown" && event.name.startsWith("response."));
       return isOfTurn && this.#hidden.has(turnId);
     });
   }
 
-  /** Turns that are over need not be hidden any more. */
+  /** What is over need not be hidden any more. */
   forget(events: readonly LiveEvent[]): void {
     if (this.#hidden.size === 0) return;
-    for (const event of events) if (event.type === "turn-ended") this.#hidden.delete(event.id);
+    for (const event of events) {
+      if (event.type === "turn-ended") this.#hidden.delete(event.id);
+      if (event.type === "input-transcript") this.#hidden.delete(event.itemId);
+    }
   }
 
   #marks(events: readonly LiveEvent[]) {
-    const { live, id, turns } = this.#session;
+    const { live, id, meter } = this.#session;
     const { calledAs, model } = live.resolved;
     const of = events.find((event) => event.type === "turn-began" || event.type === "turn-ended");
-    const receipt = of === undefined ? undefined : turns.receiptOf(of.id);
+    const receipt = of === undefined ? undefined : meter.receiptOf(of.id);
     return {
       ...(this.hasSent ? {} : { sessionId: id }),
       ...(receipt === undefined ? {} : { receipt }),

@@ -1,8 +1,10 @@
 import type { Principal } from "../../access/principal.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { LiveLimits } from "../../relay/live-limits.ts";
 import { countRefusal } from "../count-refusal.ts";
+import { FrameRate } from "./frame-rate.ts";
 import type { LiveSession, LiveSessions, SessionView } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn, SocketHandler, TurnConnection } from "./live-socket.ts";
 
@@ -26,6 +28,8 @@ export const FAILED = 1011;
 
 /** The client may be sent more once less than this is buffered for it. */
 export const LOW_BYTES = 64 * 1024;
+/** How many frames of one client are handled in a turn of the event loop. */
+const FRAMES_A_TURN = 64;
 /** The longest reason of a close frame, in bytes. */
 const MAX_REASON = 123;
 
@@ -50,8 +54,11 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   readonly #openedAtWallMs: number;
   #begun = 0;
   #lastUsedMs: number;
-  /** How much the client may send now. */
-  #credit: { bytes: number; atMs: number };
+  readonly #rate: FrameRate;
+  /** Frames that were handled since the event loop was last seen to turn, and those that wait for it. */
+  #handled = 0;
+  readonly #waiting: (string | Uint8Array)[] = [];
+  #turning: Promise<void> | undefined;
   /** Since when the client has not read what is buffered for it. */
   #unreadSinceMs: number | undefined;
 
@@ -64,7 +71,7 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
     this.#openedAtMs = nowMs;
     this.#openedAtWallMs = gateway.clock.wallMs();
     this.#lastUsedMs = nowMs;
-    this.#credit = { bytes: this.#burst, atMs: nowMs };
+    this.#rate = new FrameRate(gateway);
   }
 
   /** Turns in progress. The connection is not closed before their end. */
@@ -94,10 +101,6 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
     return this.gateway.snapshot.live;
   }
 
-  get #burst(): number {
-    return Math.max(this.limits.bytesPerSecond, this.limits.maxFrameBytes);
-  }
-
   /** When the session ends, in Unix seconds. */
   protected get expiresAtSeconds(): number {
     return Math.floor((this.#openedAtWallMs + this.limits.sessionMs) / 1000);
@@ -109,9 +112,38 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
   }
 
   message(frame: string | Uint8Array): void {
-    if (this.isClosed || this.#isClosing) return;
-    if (!this.#maySend(frame.length)) this.end(tooFast(this.limits), POLICY);
-    else this.received(frame);
+    if (this.#mayHandle(frame.length)) this.#handle(frame);
+  }
+
+  pinged(): void {
+    this.#mayHandle(0);
+  }
+
+  #mayHandle(bytes: number): boolean {
+    if (this.isClosed || this.#isClosing) return false;
+    const refusal = this.#rate.take(bytes);
+    if (refusal === undefined) return true;
+    this.end(refusal, POLICY);
+    if (this.#rate.isFlood) this.closeWith(POLICY, refusal.message);
+    return false;
+  }
+
+  /** Many frames may arrive at once: other calls go on between some of them and the next (S25). */
+  #handle(frame: string | Uint8Array): void {
+    if (this.#handled === FRAMES_A_TURN) {
+      this.#waiting.push(frame);
+      return;
+    }
+    this.#handled++;
+    if (this.#handled > FRAMES_A_TURN / 2) this.#turning ??= this.#handleRest();
+    this.received(frame);
+  }
+
+  async #handleRest(): Promise<void> {
+    await nextTurn();
+    this.#turning = undefined;
+    this.#handled = 0;
+    for (const frame of this.#waiting.splice(0)) if (!this.isClosed && !this.#isClosing) this.#handle(frame);
   }
 
   drained(): void {
@@ -200,15 +232,6 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
     return connection;
   }
 
-  /** Refuses a client that sends faster than it may: what it has sent is in memory before it can be refused. */
-  #maySend(bytes: number): boolean {
-    const nowMs = this.gateway.clock.nowMs();
-    const earned = ((nowMs - this.#credit.atMs) / 1000) * this.limits.bytesPerSecond;
-    const left = Math.min(this.#burst, this.#credit.bytes + earned) - bytes;
-    this.#credit = { bytes: left, atMs: nowMs };
-    return left >= 0;
-  }
-
   /**
    * Tells the client why no turn begins any more, and closes the connection when none runs. Clients may crash on an error that
    * none of their turns has caused, so that one is not sent without need.
@@ -287,12 +310,6 @@ const tooLong = (sessionMs: number) =>
 
 const idle = (idleMs: number) =>
   new GatewayError("invalid_request", `No response was created for ${idleMs / 1000} seconds (live.idle_seconds).`);
-
-const tooFast = ({ bytesPerSecond }: LiveLimits) =>
-  new GatewayError(
-    "rate_limited",
-    `A connection may send ${bytesPerSecond} bytes a second (live.bytes_per_second). Open a new connection and send less.`,
-  );
 
 /** For a frame above the limit. */
 export const tooLargeFrame = (maxFrameBytes: number): GatewayError =>

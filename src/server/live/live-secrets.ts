@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Payer } from "../../access/people/token-ring.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { Caller } from "../../access/scopes.ts";
 import { Sealer } from "../../answers/sealer.ts";
@@ -26,6 +27,9 @@ interface LiveSecret {
   readonly headers: KeptHeaders;
 }
 
+/** What is stored of it beside its key. A token may be for another project than others of its subject. */
+type SealedSecret = Pick<LiveSecret, "session" | "headers"> & Pick<Payer, "project">;
+
 type Store = Pick<Storage, "query" | "transaction">;
 
 const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
@@ -45,12 +49,12 @@ export async function createLiveSecret(
   const { clock, random } = gateway;
   const value = LIVE_SECRET_PREFIX + random.bytes(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
   const nowMs = Math.floor(clock.wallMs());
-  const { keyId, expiresAtMs: ownEnd = Number.POSITIVE_INFINITY } = made.principal;
+  const { keyId, project, expiresAtMs: ownEnd = Number.POSITIVE_INFINITY } = made.principal;
   // A secret cannot live longer than its key.
   const expiresAtMs = Math.min(nowMs + made.seconds * 1000, ownEnd);
   const hash = hashOf(value);
   const sealed = await sealerOf(value, gateway).seal(
-    JSON.stringify({ session: made.session, headers: made.headers }),
+    JSON.stringify({ session: made.session, headers: made.headers, project }),
     place(hash),
   );
   const row = { hash, keyId, model: made.model, session: Buffer.from(sealed).toString("base64"), expiresAtMs };
@@ -73,18 +77,18 @@ export async function openLiveSecret(
     const message = "This client secret is unknown or has expired. Create one with POST /v1/realtime/client_secrets.";
     throw new GatewayError("unauthenticated", message);
   }
-  const principal = await gateway.keys.holder(found.keyId, caller, "client secret");
+  const { keyId, model } = found;
   const sealed = Buffer.from(found.session, "base64");
   const made: unknown = JSON.parse(await sealerOf(value, gateway).open(sealed, place(hash)));
-  const { session, headers } = made as Pick<LiveSecret, "session" | "headers">;
-  // One that an earlier version has made has only settings.
-  if (headers === undefined) return { principal, model: found.model, session: made as JsonObject, headers: {} };
-  return { principal, model: found.model, session, headers };
+  // One that an earlier version has made has no project, or only settings. It lives for ten minutes at most.
+  const { session = made as JsonObject, headers = {}, project = "" } = made as Partial<SealedSecret>;
+  const principal = await gateway.keys.holder({ keyId, project }, caller, "client secret");
+  return { principal, model, session, headers };
 }
 
 /** The key of a secret now. Its sessions outlive the secret, but not the key. */
-export function keyOfSecret(keyId: string, { keys }: Pick<Gateway, "keys">): Principal {
-  const principal = keys.current(keyId);
+export function keyOfSecret(payer: Payer, { keys }: Pick<Gateway, "keys">): Principal {
+  const principal = keys.current(payer);
   if (principal !== undefined) return principal;
   throw new GatewayError(
     "unauthenticated",

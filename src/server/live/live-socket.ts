@@ -25,6 +25,8 @@ export interface LiveSocket {
 export interface SocketHandler {
   opened(socket: LiveSocket, run: RunTurn): void;
   message(frame: string | Uint8Array): void;
+  /** The client has sent a ping or a pong. The runtime answers pings. */
+  pinged(): void;
   /** The client has read what was buffered. */
   drained(): void;
   closed(): void;

@@ -2,14 +2,15 @@ import type { Principal } from "../../access/principal.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { LiveClientCodec, LiveCommand, LiveEvent } from "../../canon/live.ts";
+import type { Usage } from "../../canon/usage.ts";
 import type { LiveDialect, LiveFrameCheck } from "../../dialects/live-dialect.ts";
 import { refuseNotes } from "../../relay/attempt/refuse-notes.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { HostConnection, HostEnd, HostReceiver } from "../../relay/live/host-connection.ts";
 import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
-import { hostSilent } from "../../relay/live/live-turn.ts";
+import { hostSilent } from "../../relay/live/live-item.ts";
 import { type OpenedSession, refuseGuarded } from "../../relay/live/open-live.ts";
-import { SessionTurns } from "../../relay/live/session-turns.ts";
+import { SessionMeter } from "../../relay/live/session-meter.ts";
 import { refuseManyValues, refuseRepeatedKeys } from "../../relay/request/read-body.ts";
 import { ClientView } from "./client-view.ts";
 import { FrameChecks } from "./frame-checks.ts";
@@ -52,7 +53,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   readonly #by: RelayedOpenedBy;
   readonly #opened: OpenedSession;
   readonly #host: HostConnection;
-  readonly #turns: SessionTurns;
+  readonly #meter: SessionMeter;
   readonly #checks: FrameChecks;
   readonly #view: ClientView;
   readonly #isNative: boolean;
@@ -81,16 +82,16 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     this.#host = opened.host;
     this.#isNative = laneOf(by.live, this.#host.target) === "native";
     this.#start = start;
-    this.#turns = new SessionTurns(by.live, opened, gateway, { begun: () => this.begins(), over: () => this.over() });
+    this.#meter = new SessionMeter(by.live, opened, gateway, { begun: () => this.begins(), over: () => this.over() });
     this.#checks = new FrameChecks(by.live, this.#host.target, gateway);
     const { id, live, dialect, client } = by;
     const write = (frame: string) => this.#write(frame);
-    this.#view = new ClientView({ id, live, dialect, client, turns: this.#turns, host: this.#host, write });
+    this.#view = new ClientView({ id, live, dialect, client, meter: this.#meter, host: this.#host, write });
     this.#pingedAtMs = gateway.clock.nowMs();
   }
 
   protected get running(): number {
-    return this.#turns.running;
+    return this.#meter.open;
   }
 
   /** Passes on what the host has sent so far. */
@@ -100,7 +101,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const { first, commands = [] } = this.#start;
     if (first !== undefined) this.#begin(first);
     for (const event of events) {
-      this.#turns.learn(event);
+      this.#meter.learn(event);
       if (this.#isNative) this.#view.inform(event);
     }
     if (this.#isNative) for (const frame of frames) this.#view.pass(frame, events);
@@ -120,9 +121,9 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   #noteSettings(text: string): void {
-    this.#turns.context.settingsCharacters = text.length;
+    this.#meter.context.settingsCharacters = text.length;
     const { billables } = this.#by.dialect.check(text) ?? {};
-    if (billables !== undefined) this.#turns.billables = this.#checks.ofUnknownPrice(billables);
+    if (billables !== undefined) this.#meter.billables = this.#checks.ofUnknownPrice(billables);
   }
 
   /** The handshake of the client has failed. */
@@ -185,7 +186,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
   #takeAudio(text: string, bytes: number): void {
     if (this.gateway.clock.nowMs() < this.#mutedUntilMs || this.#isHostSlow()) return;
-    this.#turns.context.addAudio(bytes, this.#turns.settings.inputFormat ?? this.#by.dialect.audio.input);
+    this.#meter.context.addAudio(bytes, this.#meter.settings.inputFormat ?? this.#by.dialect.audio.input);
     if (this.#isNative) this.#host.send([text]);
     else for (const command of this.#by.client.decode(text)) this.#carry(command);
   }
@@ -201,7 +202,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     let commands: readonly LiveCommand[] = [];
     let check: LiveFrameCheck | undefined;
     try {
-      refuseManyValues(text);
+      refuseManyValues(text, this.gateway.snapshot);
       commands = this.#by.client.decode(text);
       for (const command of commands) if (command.type === "invalid") throw command.error;
       refuseRepeatedKeys(text);
@@ -225,8 +226,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     try {
       if (this.ending !== undefined) throw this.ending.why;
       const maxOutputTokens = respond?.request?.settings?.maxOutputTokens;
-      this.#turns.context.addText(text.length);
-      await this.#turns.ask({ sent: text, eventId, billables, maxOutputTokens });
+      this.#meter.context.addText(text.length);
+      await this.#meter.ask({ sent: text, eventId, billables, maxOutputTokens });
     } catch (thrown) {
       this.#refuse(thrown, eventId, true);
       // What came in the same frame is part of the conversation, if it can be sent alone.
@@ -234,7 +235,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       return;
     }
     if (this.#isLeft) {
-      void this.#turns.endAll({ outcome: "client_gone", whole: false, usage: undefined });
+      void this.#meter.endAll({ outcome: "client_gone", whole: false, usage: undefined });
       return;
     }
     this.#mutedUntilMs = 0;
@@ -243,7 +244,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
   #forward(text: string, commands: readonly LiveCommand[], isCounted = false): void {
     if (this.isClosed || this.#isHostSlow()) return;
-    const { context } = this.#turns;
+    const { context } = this.#meter;
     const { dialect } = this.#by;
     const changesSettings = commands.some(({ type }) => type === "settings");
     if (changesSettings) this.#noteSettings(text);
@@ -265,10 +266,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       const step = codec.encode(command);
       const notes = codec.takeNotes();
       if (notes.length > 0 && (this.#by.strict || this.opener.strict)) refuseNotes(notes);
-      this.#turns.note(notes);
+      this.#meter.note(notes);
       this.#host.send(step.frames);
       // The host is asked later, if at all: the turn is then admitted when it begins.
-      if (command.type === "respond" && step.frames.length + step.events.length === 0) this.#turns.withdraw();
+      if (command.type === "respond" && step.frames.length + step.events.length === 0) this.#meter.withdraw();
       this.#guard(() => this.#followAll(step.events));
     } catch (thrown) {
       this.#refuse(thrown, command.eventId, command.type === "respond" || isInvalidTurn(command));
@@ -304,7 +305,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const { codec } = this.#host;
     if (!this.#isNative) {
       const { events } = this.#host.carry(codec.decode(frame));
-      this.#turns.note(codec.takeNotes());
+      this.#meter.note(codec.takeNotes());
       return this.#followAll(events);
     }
     const audioBytes = this.#by.dialect.audioBytesOut(frame);
@@ -327,8 +328,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   #heardAudio(frame: string, bytes: number, events: readonly LiveEvent[] = NO_EVENTS): void {
-    const turn = this.#turns.current;
-    turn?.sawAudio(bytes, this.#turns.settings.outputFormat ?? this.#by.dialect.audio.output);
+    const turn = this.#meter.current;
+    turn?.sawAudio(bytes, this.#meter.settings.outputFormat ?? this.#by.dialect.audio.output);
     if (turn?.refusal === undefined) this.#view.pass(frame, events);
   }
 
@@ -337,16 +338,23 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     for (let index = at; index < events.length; index++) {
       const event = events[index];
       if (event === undefined) continue;
-      const work = this.#follow(event);
+      const isNew = !this.#meter.repeats(event);
+      const work = isNew ? this.#follow(event) : this.#repeated(event);
       if (work !== undefined) {
         return work.then(() => {
-          this.#followed(event);
+          if (isNew) this.#followed(event);
           return this.#followAll(events, index + 1);
         });
       }
-      this.#followed(event);
+      if (isNew) this.#followed(event);
     }
     return undefined;
+  }
+
+  /** For the client, too, the item has ended already. */
+  #repeated(event: LiveEvent): Promise<void> | undefined {
+    const { id, usage }: { id?: string; usage?: Usage } = "usage" in event && "id" in event ? event : {};
+    return id === undefined || usage === undefined ? undefined : this.#meter.used({ id, usage });
   }
 
   /** Shows the event to the client of a translated session. The frame of a native one is passed on afterwards. */
@@ -361,45 +369,49 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   #follow(event: LiveEvent): Promise<void> | undefined {
-    this.#turns.learn(event);
+    this.#meter.learn(event);
     switch (event.type) {
       case "turn-began":
-        if (!this.#turns.began(event.id)) return this.#admitBegun(event.id);
-        if (this.#isLeft) this.#cancelAtHost(event.id);
-        return undefined;
+      case "work-began":
+        return this.#enter(event);
       case "turn-ended":
-        return this.#turns.ended(event);
-      case "late-usage":
-        return this.#turns.lateUsage(event);
+        return this.#meter.closed(event);
+      case "work-ended": {
+        const opening = this.#enter(event);
+        return opening === undefined ? this.#meter.closed(event) : opening.then(() => this.#meter.closed(event));
+      }
+      case "used":
+        return this.#meter.used(event);
       case "error":
-        return event.fatal ? this.#lostAt(event.error) : this.#turns.failed(event);
+        return event.fatal ? this.#lostAt(event.error) : this.#meter.failed(event);
       default:
-        this.#turns.follow(event);
+        this.#meter.follow(event);
         return undefined;
     }
   }
 
-  /** The host has begun a turn by itself. */
-  async #admitBegun(id: string): Promise<void> {
-    let refusal: GatewayError;
-    try {
-      if (this.ending !== undefined) throw this.ending.why;
-      await this.#turns.admitBegun(id);
-      return;
-    } catch (thrown) {
-      refusal = asGatewayError(thrown);
+  /** The host has begun something, by itself or because it was asked to. */
+  #enter(event: Parameters<SessionMeter["opened"]>[0]): Promise<void> | undefined {
+    const isTurn = event.type === "turn-began";
+    const opening = this.#meter.opened(event, isTurn ? this.ending?.why : undefined);
+    if (opening === undefined) {
+      if (isTurn && this.#isLeft) this.#cancelAtHost(event.id);
+      return undefined;
     }
+    return opening.then(
+      (refusal) => refusal && this.#refused(event.id, refusal, isTurn),
+      (thrown: unknown) => this.#lose(asGatewayError(thrown), FAILED),
+    );
+  }
+
+  /** The client sees nothing of what was refused but the refusal. */
+  #refused(id: string, refusal: GatewayError, isTurn: boolean): void {
     this.#view.hide(id);
-    this.#refuse(refusal, undefined, true);
+    this.#tell(refusal, undefined, isTurn);
     const { retryAfterSeconds } = refusal;
     this.#mutedUntilMs =
       this.gateway.clock.nowMs() + (retryAfterSeconds === undefined ? MUTE_MS : retryAfterSeconds * 1000);
-    try {
-      await this.#turns.recordRefused(id, refusal);
-      if (!this.#cancelAtHost(id)) this.#lose(refusal, this.#by.dialect.close(refusal).code);
-    } catch (thrown) {
-      this.#lose(asGatewayError(thrown), FAILED);
-    }
+    if (isTurn && !this.#cancelAtHost(id)) this.#lose(refusal, this.#by.dialect.close(refusal).code);
   }
 
   /** False if the host has no way to end the turn. */
@@ -416,9 +428,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     }
     // The codes are those of the client's own protocol only if the host speaks it.
     const passedOn = this.#isNative ? close : undefined;
-    if (this.running > 0 || passedOn === undefined)
-      this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code);
-    else this.closeWith(passedOn.code, this.#host.target.provider.redact(passedOn.reason));
+    const reason = passedOn && this.#host.target.provider.redact(passedOn.reason);
+    if (this.#meter.turns.length > 0 || passedOn === undefined)
+      this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code, reason);
+    else this.closeWith(passedOn.code, reason ?? "");
   }
 
   /** What the host says cannot be read, or is that it gives up. */
@@ -429,12 +442,12 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   }
 
   /** The session cannot continue: turns in progress end with the error. */
-  #lose(error: GatewayError, code: number): void {
+  #lose(error: GatewayError, code: number, reason?: string): void {
     if (this.isClosed) return;
     const shown = this.#host.target.provider.redactError(error);
     for (const frame of this.#by.client.encodeCut(shown)) this.#write(frame);
-    void this.#turns.endAll({ outcome: shown.kind, whole: false, usage: undefined, error: shown });
-    this.closeWith(code, shown.message);
+    void this.#meter.endAll({ outcome: shown.kind, whole: false, usage: undefined, error: shown });
+    this.closeWith(code, reason || shown.message);
     this.#host.close();
   }
 
@@ -451,18 +464,21 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   protected override readAgain(): void {
     if (!this.#isHostPaused) return;
     this.#isHostPaused = false;
-    for (const turn of this.#turns.all()) turn.heard();
+    for (const turn of this.#meter.turns) turn.heard();
     if (!this.#isHostBusy) this.#host.resume();
   }
 
   /** A refusal is an error event, and the connection stays open. */
   #refuse(thrown: unknown, eventId: string | undefined, asksTurn: boolean): void {
-    const error = this.noteRefusal(thrown);
-    for (const frame of this.#by.client.encodeError(error, eventId, asksTurn || this.running === 0)) this.#write(frame);
+    this.#tell(thrown, eventId, asksTurn || this.#meter.turns.length === 0);
+  }
+
+  #tell(thrown: unknown, eventId: string | undefined, endsTurn: boolean): void {
+    for (const frame of this.#by.client.encodeError(this.noteRefusal(thrown), eventId, endsTurn)) this.#write(frame);
   }
 
   protected tell(why: GatewayError): void {
-    for (const frame of this.#by.client.encodeError(why, undefined, this.running === 0)) this.#write(frame);
+    for (const frame of this.#by.client.encodeError(why, undefined, this.#meter.turns.length === 0)) this.#write(frame);
   }
 
   protected override tellDraining(_why: GatewayError, timeLeftMs: number): void {
@@ -480,6 +496,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
         this.end(asGatewayError(refusal), POLICY);
       }
     }
+    this.#guard(async () => {
+      const refusal = await this.#meter.passTime(nowMs);
+      if (refusal !== undefined) this.end(refusal, POLICY);
+    });
     if (nowMs - this.#pingedAtMs >= PING_MS) {
       this.#pingedAtMs = nowMs;
       this.#host.ping();
@@ -487,7 +507,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     // While the gateway waits for its client, silence is not the host's fault.
     if (this.#isHostPaused) return;
     const { firstByte, idle } = this.#host.target.provider.timeoutMs;
-    for (const turn of this.#turns.all()) {
+    this.#meter.expire(nowMs, firstByte);
+    for (const turn of this.#meter.turns) {
       const limitMs = turn.hasContent ? idle : firstByte;
       if (nowMs - turn.heardAtMs < limitMs) continue;
       this.#lose(hostSilent(limitMs), FAILED);
@@ -498,14 +519,14 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   /** The client is gone. What the host has generated is billed, and it reports that for a moment longer (H26). */
   protected left(): void {
     this.#isLeft = true;
-    this.#turns.isLeft = true;
+    this.#meter.isLeft = true;
     this.#fromClient.length = 0;
     const { gateway } = this;
     if (this.running === 0 || gateway.closing || !this.#host.isOpen) {
       this.#finish();
       return;
     }
-    for (const { id } of this.#turns.all()) if (id !== undefined) this.#cancelAtHost(id);
+    for (const { id } of this.#meter.turns) if (id !== undefined) this.#cancelAtHost(id);
     gateway.clock.after(gateway.timings.readOnMs, () => this.#finish());
   }
 
@@ -517,7 +538,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
 
   #finish(): void {
     this.#host.close();
-    void this.#turns.endAll({ outcome: "client_gone", whole: false, usage: undefined });
+    void this.#meter.endAll({ outcome: "client_gone", whole: false, usage: undefined });
   }
 }
 

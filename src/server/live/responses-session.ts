@@ -70,7 +70,7 @@ export class ResponsesSession extends LiveConnection {
   protected received(frame: string | Uint8Array): void {
     let streamId: string | undefined;
     try {
-      const { event, text } = parseFrame(frame, this.limits);
+      const { event, text } = parseFrame(frame, this.gateway.snapshot);
       streamId = readStreamId(event);
       const read = readClientEvent(event, text);
       if (read.type === "cancel") this.#cancel(read.responseId);
@@ -208,11 +208,12 @@ export class ResponsesSession extends LiveConnection {
 
 const UNAUTHENTICATED = 401;
 
-function parseFrame(frame: string | Uint8Array, { maxFrameBytes }: LiveLimits): { event: JsonObject; text: string } {
+function parseFrame(frame: string | Uint8Array, bound: Gateway["snapshot"]): { event: JsonObject; text: string } {
   if (typeof frame !== "string")
     throw new GatewayError("invalid_request", "The frame is binary. Send events as JSON in text frames.");
+  const { maxFrameBytes } = bound.live;
   if (Buffer.byteLength(frame) > maxFrameBytes) throw tooLargeFrame(maxFrameBytes);
-  refuseManyValues(frame);
+  refuseManyValues(frame, bound);
   let event: unknown;
   try {
     event = JSON.parse(frame);

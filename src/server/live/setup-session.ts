@@ -2,6 +2,8 @@ import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { LiveClose } from "../../dialects/live-dialect.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { OpeningPresence } from "./begin-relayed.ts";
+import { FrameRate } from "./frame-rate.ts";
+import { POLICY } from "./live-connection.ts";
 import type { LiveSocket, RunTurn, SocketHandler } from "./live-socket.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 
@@ -21,9 +23,9 @@ interface AwaitedSession {
 export class SetupSession implements SocketHandler {
   readonly #awaited: AwaitedSession;
   readonly #gateway: Gateway;
+  readonly #rate: FrameRate;
   readonly #presence = new OpeningPresence();
   readonly #waiting: (string | Uint8Array)[] = [];
-  #waitingBytes = 0;
   #socket: LiveSocket | undefined;
   #run: RunTurn | undefined;
   #session: RelayedSession | undefined;
@@ -34,12 +36,13 @@ export class SetupSession implements SocketHandler {
   constructor(awaited: AwaitedSession, gateway: Gateway) {
     this.#awaited = awaited;
     this.#gateway = gateway;
+    this.#rate = new FrameRate(gateway);
   }
 
   opened(socket: LiveSocket, run: RunTurn): void {
     this.#socket = socket;
     this.#run = run;
-    const late = () => this.#end({ code: 1008, reason: `No setup within ${SETUP_MS / 1000} seconds.` });
+    const late = () => this.#end({ code: POLICY, reason: `No setup within ${SETUP_MS / 1000} seconds.` });
     this.#cancelDeadline = this.#gateway.clock.after(SETUP_MS, late, { background: true });
   }
 
@@ -48,15 +51,20 @@ export class SetupSession implements SocketHandler {
       this.#session.message(frame);
       return;
     }
-    if (this.#isOver) return;
-    const { live } = this.#gateway.snapshot;
-    this.#waitingBytes += frame.length;
-    if (this.#waitingBytes > Math.max(live.bytesPerSecond, live.maxFrameBytes)) {
-      this.#end({ code: 1008, reason: "Too much was sent before the session was open." });
-      return;
-    }
+    if (this.#isOver || this.#isTooFast(frame.length)) return;
     if (this.#isBegun) this.#waiting.push(frame);
     else void this.#begin(typeof frame === "string" ? frame : Buffer.from(frame).toString());
+  }
+
+  pinged(): void {
+    if (this.#session !== undefined) this.#session.pinged();
+    else if (!this.#isOver) this.#isTooFast(0);
+  }
+
+  #isTooFast(bytes: number): boolean {
+    const refusal = this.#rate.take(bytes);
+    if (refusal !== undefined) this.#end({ code: POLICY, reason: refusal.message });
+    return refusal !== undefined;
   }
 
   async #begin(first: string): Promise<void> {

@@ -1,32 +1,36 @@
 import { REQUEST_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import { billableName } from "../../canon/billable.ts";
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
-import type { LiveAudioFormat } from "../../canon/live.ts";
+import { type LiveAudioFormat, TRANSCRIPTION } from "../../canon/live.ts";
 import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote, OfferTried } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
 import {
   type CorrectedUsage,
   completionTokens,
+  laterUsage,
+  MAX_UNKNOWN_COUNTERS,
   type Usage,
-  type UsagePass,
   type UsageSource,
 } from "../../canon/usage.ts";
+import { priceOf } from "../../catalogue/price-table.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { LiveTarget } from "../../routing/target.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";
-import type { AttemptRecord, Call } from "../call.ts";
+import type { AttemptRecord, Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { admitCall } from "../request/admit-call.ts";
 import { unpricedTools } from "../request/check-billing.ts";
+import { withRequestedTools } from "../request/with-requested-tools.ts";
 import { closeCall } from "../settle/close-call.ts";
 import { correctUsage } from "../settle/correct-usage.ts";
 import { secondsOf, tokensOfAudio } from "./live-audio.ts";
 import { laneOf } from "./live-caller.ts";
-import { type AskedTurn, liveKind } from "./live-kind.ts";
+import { type AskedItem, type AskedWork, liveKind, verbOf } from "./live-kind.ts";
 import { refuseGuarded } from "./open-live.ts";
 
-/** How a turn ended. */
-export interface TurnEnding {
+/** How an item ended. */
+export interface ItemEnding {
   /** `ok`, `client_gone`, or the kind of the error. */
   outcome: "ok" | "client_gone" | ErrorKind;
   /** The host ended it itself, and has reported everything. */
@@ -39,28 +43,29 @@ export interface TurnEnding {
 /** The assumed rate of a host of which nothing was heard, in tokens per second: as for any stream that was ended early (H26). */
 const UNHEARD_RATE = 250;
 
-/** What a turn needs to know of its session. */
-export interface TurnOptions {
+/** What a session costs that is charged by the second, whatever happens in it. */
+export const TIME = "session time";
+
+/** What an item needs to know of its session. */
+interface ItemOptions {
   /** The client's id of the event that began it. */
   eventId?: string | undefined;
-  /** The attempts that opened the session, for the receipt of its first turn. */
+  /** The attempts that opened the session, for the receipt of its first item. */
   opening?: readonly OfferTried[];
-  /** The host began the turn, and the gateway refused it: its cost is recorded with this reason. */
+  /** The host began it, and its admission was refused: its cost is recorded with this reason. */
   refusal?: GatewayError;
-  /** The work is done already, and nothing can refuse it. */
-  isDone?: boolean;
 }
 
 type Admitted = Omit<Awaited<ReturnType<typeof admitCall>>["admitted"], "attempt">;
 
-interface BilledTurn {
+interface Billed {
   usage: Usage;
   source: UsageSource;
   corrected?: CorrectedUsage | undefined;
 }
 
-/** A turn of a live session: a call with its own admission and receipt. */
-export class LiveTurn implements AttemptRecord {
+/** A turn of a live session, or other work that its host bills: a call with its own admission and receipt. */
+export class LiveItem implements AttemptRecord {
   readonly target: LiveTarget;
   readonly lane: { readonly name: "native" | "translated" };
   readonly startedAtMs: number;
@@ -68,13 +73,19 @@ export class LiveTurn implements AttemptRecord {
   readonly eventId: string | undefined;
   readonly refusal: GatewayError | undefined;
   notes: FieldNote[] = [];
-  /** Transcriptions of the user's speech, which the host bills besides the turn. */
-  passes: readonly UsagePass[] = [];
+  /** Undefined for a turn. */
+  readonly work: AskedWork | undefined;
+  /** What the host has reported before the end. */
+  reported: Usage | undefined;
+  /** It is over, and its usage is awaited. */
+  ending: ItemEnding | undefined;
+  /** What is in the receipt. */
+  billed: Usage = {};
   /** The host's name of it; undefined until the host has begun. */
   id: string | undefined;
   /** When the host was last heard. */
   heardAtMs: number;
-  readonly #asked: AskedTurn;
+  readonly #asked: AskedItem;
   readonly #gateway: Gateway;
   readonly #call: Admitted & Pick<Call, "attempt">;
   #firstContentAtMs: number | undefined;
@@ -82,10 +93,11 @@ export class LiveTurn implements AttemptRecord {
   #audioSeconds = 0;
   #settled: Promise<void> | undefined;
 
-  private constructor(asked: AskedTurn, gateway: Gateway, call: Admitted, options: TurnOptions) {
+  private constructor(asked: AskedItem, gateway: Gateway, call: Admitted, options: ItemOptions) {
     this.#asked = asked;
     this.#gateway = gateway;
     this.target = asked.target;
+    this.work = asked.work;
     this.lane = { name: laneOf(asked.caller, asked.target) };
     this.eventId = options.eventId;
     this.refusal = options.refusal;
@@ -97,23 +109,24 @@ export class LiveTurn implements AttemptRecord {
     call.timer.to("provider");
   }
 
-  /** Throws if the turn is refused. */
-  static async admit(asked: AskedTurn, gateway: Gateway, options: TurnOptions = {}): Promise<LiveTurn> {
+  /** The one way in. Throws if the item is refused; then it can be admitted once more, with that refusal, to be recorded. */
+  static async admit(asked: AskedItem, gateway: Gateway, options: ItemOptions = {}): Promise<LiveItem> {
     const { incoming, principal } = asked.caller;
-    const isDone = options.isDone ?? options.refusal !== undefined;
-    if (!isDone) refuseGuarded(asked.caller, gateway);
+    const isRefused = options.refusal !== undefined;
+    if (!isRefused) refuseGuarded(asked.caller, gateway);
+    const sessionWork = isRefused ? "refused" : asked.work?.isLate ? "late" : asked.work && "beside";
     const { url, headers } = incoming.request;
-    const turn = {
+    const request: IncomingRequest = {
       ...incoming,
       // Each call listens for the end of its own request.
       request: new Request(url, { headers }),
       requestId: REQUEST_PREFIX + timePrefix(gateway.clock.nowMs()) + gateway.random.id().slice(-12),
-      principal: principal(isDone),
+      principal: principal(isRefused),
       credential: undefined,
-      isDone,
+      ...(sessionWork === undefined ? {} : { sessionWork }),
     };
-    const { admitted } = await admitCall(liveKind(isDone ? { ...asked, billables: [] } : asked), turn, gateway);
-    return new LiveTurn(asked, gateway, admitted, options);
+    const { admitted } = await admitCall(liveKind(isRefused ? { ...asked, billables: [] } : asked), request, gateway);
+    return new LiveItem(asked, gateway, admitted, options);
   }
 
   get receiptId(): string {
@@ -168,28 +181,32 @@ export class LiveTurn implements AttemptRecord {
   }
 
   /** Writes the receipt. Resolves when it is committed. Only the first ending counts. */
-  settle(ending: TurnEnding): Promise<void> {
+  settle(ending: ItemEnding): Promise<void> {
     this.#settled ??= this.#settle(ending);
     return this.#settled;
   }
 
-  #settle(ending: TurnEnding): Promise<void> {
+  #settle(ending: ItemEnding): Promise<void> {
     const { target, lane } = this;
     const { caller, billables } = this.#asked;
     const call = this.#call;
     const { offer, pricings, priceMultiples, toolPrices } = target;
-    const { usage, source, corrected } = this.#billed(ending);
+    const reported = ending.usage === undefined ? this.reported : laterUsage(this.reported, ending.usage);
+    const billed = this.work === undefined ? this.#billedTurn(ending, reported) : this.#billedWork(ending, reported);
+    const { source, corrected } = billed;
+    const usage = withRequestedTools({ billables, attempt: this, brokeOff: !ending.whole }, billed.usage);
+    this.billed = usage;
     this.notes = boundNotes([...caller.resolved.notes, ...this.notes]);
     this.#observe(ending);
     call.capture?.answered();
     return closeCall(call, this.#gateway, {
-      verb: "generate",
+      verb: verbOf(this.#asked),
       clientDialect: caller.dialect,
       upstreamDialect: target.via,
       lane: lane.name,
       outcome: this.refusal?.kind ?? ending.outcome,
       offer,
-      usage: this.passes.length === 0 ? usage : { ...usage, passes: [...(usage.passes ?? []), ...this.passes] },
+      usage: this.work?.isUnpriced ? marked(usage, this.work.what) : usage,
       source,
       corrected,
       pricings,
@@ -203,7 +220,7 @@ export class LiveTurn implements AttemptRecord {
     });
   }
 
-  #observe({ outcome, error }: TurnEnding): void {
+  #observe({ outcome, error }: ItemEnding): void {
     const { target, startedAtMs } = this;
     const { offersTried, trace } = this.#call;
     const nowMs = this.#gateway.clock.nowMs();
@@ -220,15 +237,18 @@ export class LiveTurn implements AttemptRecord {
     if (offersTried.at(-1)?.outcome === "answered") offersTried.pop();
     offersTried.push(tried);
     trace?.attemptEnded(this, nowMs);
-    if (isFailure) observeBreak(this.#gateway, { target, msSoFar: tried.ms, close: () => {}, ...record(this) }, error);
+    // A host that cannot write down a noise is not ill.
+    if (isFailure && this.work === undefined)
+      observeBreak(this.#gateway, { target, msSoFar: tried.ms, close: () => {}, ...record(this) }, error);
   }
 
   /** The host's figures, as far as they are possible; otherwise what was seen (H26, H27). */
-  #billed({ usage: reported, whole, stop, outcome }: TurnEnding): BilledTurn {
+  #billedTurn({ whole, stop, outcome }: ItemEnding, reported: Usage | undefined): Billed {
     const { prompt, mostOutput, target } = this.#asked;
     // The host has not begun it. If the client left after it was asked to, it may have.
     if (this.id === undefined && outcome !== "client_gone") return { usage: reported ?? {}, source: "measured" };
     const { contextLength = Number.MAX_SAFE_INTEGER } = target.offer;
+    if (reported?.seconds !== undefined) return { usage: reported, source: "measured" };
     if (reported === undefined) {
       // Whatever it had generated when it was ended was heard, unless nothing was heard yet.
       const isUnheard = !this.hasContent && !whole;
@@ -253,6 +273,19 @@ export class LiveTurn implements AttemptRecord {
     return { usage, source, corrected };
   }
 
+  /** Hosts report what work costs when it is done. What they do not report is billed by its length (H59). */
+  #billedWork({ whole, error }: ItemEnding, reported: Usage | undefined): Billed {
+    if (reported !== undefined) return { usage: reported, source: "measured" };
+    // The host says itself that it has not done it.
+    if (whole && error !== undefined) return { usage: {}, source: "measured" };
+    const { what, seconds: spoken = 0 } = this.work ?? {};
+    const seconds = Math.ceil(what === TIME ? this.#waitedSeconds : spoken);
+    const audioInput = tokensOfAudio(this.target.via, "input", seconds);
+    const isBySeconds = priceOf(this.target.pricings, "seconds").state !== "unknown";
+    const usage = isBySeconds ? { seconds } : { audioInput, output: tokensOfCharacters(this.#characters) };
+    return { usage, source: whole ? "estimated" : "partial" };
+  }
+
   get #waitedSeconds(): number {
     return (this.#gateway.clock.nowMs() - this.startedAtMs) / 1000;
   }
@@ -267,7 +300,15 @@ export class LiveTurn implements AttemptRecord {
   }
 }
 
-const record = ({ lane, notes, terms }: LiveTurn) => ({ lane, notes, terms });
+/** Names what has no price of its own. */
+const marked = (usage: Usage, what: string): Usage => ({
+  ...usage,
+  unknown: [...(usage.unknown ?? []), counterOf(what)].slice(0, MAX_UNKNOWN_COUNTERS),
+});
+
+const counterOf = (what: string): string => (what === TRANSCRIPTION ? "input_transcription_usage" : billableName(what));
+
+const record = ({ lane, notes, terms }: LiveItem) => ({ lane, notes, terms });
 
 /** The host was silent for too long. */
 export const hostSilent = (limitMs: number): GatewayError =>
