@@ -114,6 +114,21 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     await world.clock.until(runner.drain(30, hurry.signal));
   });
 
+  test("Q9: a batch of a restored database sends nothing until it is released, and newer ones run", async () => {
+    const world = await BatchWorld.open();
+    await world.batch("old", 4);
+    await world.clock.pass(1_000);
+    await world.hold();
+    await world.batch("new", 2);
+    const { held } = await world.start();
+    await world.clock.pass(30_000);
+    expect([...world.sent.keys()].sort()).toEqual(["new 1", "new 2"]);
+    expect(held.get("old")).toBe(4 * COST);
+    await world.release();
+    await world.clock.pass(30_000);
+    expect(await world.stateOf("old")).toMatchObject({ succeeded: 4 });
+  });
+
   test("M17: a process that starts holds the rest of every batch before it is ready, without a lease to wait for", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 10);
