@@ -110,13 +110,16 @@ describe("sums of hours and days in SQLite lag behind the receipts, which is nev
     const after: unknown[] = [];
     const transaction = storage.transaction.bind(storage);
     storage.transaction = (work, ...rest) =>
-      transaction(({ query }) => {
-        const watched: typeof query = (text, parameters, ...more) => {
-          if (text.startsWith("SELECT id FROM receipts")) after.push(parameters?.[0]);
-          return query(text, parameters, ...more);
-        };
-        return work({ query: watched });
-      }, ...rest);
+      transaction(
+        ({ query }) => {
+          const watched: typeof query = (text, parameters, ...more) => {
+            if (text.startsWith("SELECT id FROM receipts")) after.push(parameters?.[0]);
+            return query(text, parameters, ...more);
+          };
+          return work({ query: watched });
+        },
+        ...rest,
+      );
     const clock = { ...system.clock, wallMs: () => START_MS + 3 * DAY_MS };
     expect(await deleteOldReceipts({ storage, clock, retentionDays: 1 })).toBe(700);
     expect(after).toEqual(["", ids[499]]);
