@@ -105,7 +105,7 @@ async function create(
   return { status: response.status, id: idOf(answer, response), answer };
 }
 
-describe("Q5: a request that creates something takes Idempotency-Key", () => {
+describe("choices 5: a request that creates something takes Idempotency-Key", () => {
   for (const [what, creation] of Object.entries(CREATIONS)) {
     test(`${what}: the repetition finds the first, at once and later`, async () => {
       const answers = await Promise.all([1, 2, 3].map(() => create(creation, `${what} one`)));

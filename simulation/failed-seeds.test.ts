@@ -9,7 +9,7 @@ const FAILED: readonly (readonly [seed: number, calls: number])[] = [[20_261_115
 const config = readConfiguration();
 
 for (const [seed, calls] of FAILED) {
-  test(`V7: seed ${seed} breaks no rule any more`, async () => {
+  test(`seed ${seed} breaks no rule any more`, async () => {
     const { violations } = await runScenario(drawScenario({ seed, calls }), { config });
     expect(violations).toEqual([]);
   }, 600_000);

@@ -71,7 +71,7 @@ describe("a budget", () => {
     });
   });
 
-  test("Q4: each week and each quarter is a period, named by itself", async () => {
+  test("each week and each quarter is a period, named by itself", async () => {
     const alerts = world.process();
     const tell = async (window: "week" | "quarter") => {
       await alerts.tellBudgets([used(5, { window })], world.clock.wallMs());

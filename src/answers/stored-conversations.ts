@@ -2,11 +2,11 @@ import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
-import { askedOf, madeOnce, newIdOf } from "../objects/made-once.ts";
+import { askedOf, madeOnce, newIdOf, type ObjectOwner } from "../objects/made-once.ts";
 import { newObjectRandom, objectId, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { shareUsed } from "../objects/share.ts";
-import type { ObjectOwner, UploadLimits } from "../objects/uploaded-files.ts";
+import type { UploadLimits } from "../objects/uploaded-files.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import {
   addItemsWithin,

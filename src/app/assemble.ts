@@ -218,6 +218,11 @@ export async function assemble(config: Config, given: Given) {
     work: batchWork,
     native: nativeRunner,
     maxConcurrent: config.batch.maxConcurrent,
+    onHeld: (ids) =>
+      log.warn(
+        { batches: ids },
+        "batches are held, because the database was restored from a copy: `trivium batches release` lets them run, `trivium batches cancel` ends one",
+      ),
   });
   gateway.batches.onWork = () => {
     batchRunner.wake();

@@ -80,7 +80,7 @@ test("new budgets are not looked for in receipts, of which there may be millions
 for (const databases of testDatabases("spending of instances")) {
   afterAll(() => databases.clear());
 
-  test(`Q6: what budgets have spent does not depend on receipts that retention deletes (${databases.engine})`, async () => {
+  test(`H44: what budgets have spent does not depend on receipts that retention deletes (${databases.engine})`, async () => {
     const nowMs = Date.UTC(2026, 5, 20);
     const clock = { ...system.clock, wallMs: () => nowMs };
     const storage = await openStorage(await databases.withTables(), clock);

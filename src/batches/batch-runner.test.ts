@@ -3,7 +3,7 @@ import { BatchWorld, COST, LEASE_MS } from "./batch-world.sample.ts";
 
 describe("H43: the lines of a batch are sent once, and billed as often as they are sent", () => {
   for (const aheadMs of [15_000, -15_000, 3_600_000]) {
-    test(`Q1: at two processes, one of whose machines has a clock that is wrong by ${aheadMs / 1000} s`, async () => {
+    test(`at two processes, one of whose machines has a clock that is wrong by ${aheadMs / 1000} s`, async () => {
       const world = await BatchWorld.open();
       await world.batch("b", 12);
       await world.start();
@@ -13,7 +13,7 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
       expect(await world.stateOf("b")).toMatchObject({ succeeded: 12, billedNanoUsd: 12 * COST });
     });
 
-    test(`Q1: at one whose clock is set by ${aheadMs / 1000} s while they run`, async () => {
+    test(`at one whose clock is set by ${aheadMs / 1000} s while they run`, async () => {
       const world = await BatchWorld.open();
       await world.batch("b", 8);
       await world.start();
@@ -26,7 +26,7 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     });
   }
 
-  test("Q7: when the database was away for longer than a lease, each process finds its own lines again", async () => {
+  test("when the database was away for longer than a lease, each process finds its own lines again", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 8);
     await world.start();
@@ -41,7 +41,7 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     expect(await world.stateOf("b")).toMatchObject({ succeeded: 8, billedNanoUsd: 8 * COST });
   });
 
-  test("Q7: a process that starts then leaves the others the time to find theirs", async () => {
+  test("a process that starts then leaves the others the time to find theirs", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 4);
     const busy = await world.start();
@@ -56,7 +56,7 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     expect(busy.held.get("b") ?? 0).toBe(0);
   });
 
-  test("Q7: a line that ran twice has one result and two receipts, and the batch costs both", async () => {
+  test("a line that ran twice has one result and two receipts, and the batch costs both", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 1);
     const stray = await world.start();
@@ -70,7 +70,7 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     expect(await world.stateOf("b")).toEqual({ succeeded: 1, open: 0, shownNanoUsd: twice, billedNanoUsd: twice });
   });
 
-  test("Q10: a process whose clock was ahead and that is killed leaves nothing that waits for its time", async () => {
+  test("a process whose clock was ahead and that is killed leaves nothing that waits for its time", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 12);
     const ahead = await world.start({ aheadMs: 600_000 });
@@ -99,7 +99,7 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     expect(await world.stateOf("b")).toMatchObject({ succeeded: 20, billedNanoUsd: 20 * COST });
   });
 
-  test("Q3: a process that is about to stop takes no more lines, and lets those that run end", async () => {
+  test("a process that is about to stop takes no more lines, and lets those that run end", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 12);
     const { runner } = await world.start();
@@ -114,7 +114,22 @@ describe("H43: the lines of a batch are sent once, and billed as often as they a
     await world.clock.until(runner.drain(30, hurry.signal));
   });
 
-  test("M17: a process that starts holds the rest of every batch before it is ready, without a lease to wait for", async () => {
+  test("a batch of a restored database sends nothing until it is released, and newer ones run", async () => {
+    const world = await BatchWorld.open();
+    await world.batch("old", 4);
+    await world.clock.pass(1_000);
+    await world.hold();
+    await world.batch("new", 2);
+    const { held } = await world.start();
+    await world.clock.pass(30_000);
+    expect([...world.sent.keys()].sort()).toEqual(["new 1", "new 2"]);
+    expect(held.get("old")).toBe(4 * COST);
+    await world.release();
+    await world.clock.pass(30_000);
+    expect(await world.stateOf("old")).toMatchObject({ succeeded: 4 });
+  });
+
+  test("a process that starts holds the rest of every batch before it is ready, without a lease to wait for", async () => {
     const world = await BatchWorld.open();
     await world.batch("b", 10);
     const killed = await world.start();

@@ -66,6 +66,8 @@ interface BatchRunnerOptions extends Sources {
   onProblem: (error: unknown, what: string) => void;
   /** Counts the lines that end here. */
   outcomes: LineOutcomes;
+  /** Called at the start if batches wait for an operator. */
+  onHeld?: (ids: readonly string[]) => void;
   /** Called when a batch ends, for the log. */
   onEnded?: (batch: EndedBatch) => void;
 }
@@ -203,6 +205,8 @@ export class BatchRunner {
   /** Takes over the batches of processes that have stopped or died, and holds what is left of them. Nothing runs yet. */
   async prepare(): Promise<void> {
     await this.#look();
+    const held = this.#open.filter(({ isHeld }) => isHeld);
+    if (held.length > 0) this.#options.onHeld?.(held.map(({ id }) => id));
     for (const batch of this.#open)
       if (batch.state !== "validating" && (await this.#take(batch))) await this.#hold(batch);
   }
@@ -362,8 +366,8 @@ export class BatchRunner {
     const done = this.#done.splice(0, this.#storesSingly ? 1 : RESULTS_AT_ONCE);
     const nowMs = clock.nowMs();
     const batches = this.#open.filter(
-      ({ id, state, deadlineAtMs }) =>
-        state === "in_progress" && deadlineAtMs > nowMs && !this.#refusals.isPaused(id, nowMs),
+      ({ id, state, deadlineAtMs, isHeld }) =>
+        state === "in_progress" && !isHeld && deadlineAtMs > nowMs && !this.#refusals.isPaused(id, nowMs),
     );
     // One process must not take all of them: the others would never find one free.
     const share = Math.max(1, Math.ceil(maxConcurrent / this.#options.processes()));

@@ -8,6 +8,7 @@ import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
 import { countLines, insertLines, NO_LINES } from "../storage/tables/batch-lines.ts";
 import { insertBatch } from "../storage/tables/batches.ts";
+import { holdBatches, releaseHeldBatches } from "../storage/tables/held-batches.ts";
 import { beat, deleteInstance } from "../storage/tables/instances.ts";
 import { insertObject } from "../storage/tables/objects.ts";
 import type { BatchForm } from "./batch-form.ts";
@@ -175,6 +176,15 @@ export class BatchWorld {
       heldNanoUsd: COST,
     }));
     await insertLines(this.#storage, id, lines);
+  }
+
+  /** The database was restored from a copy of now. */
+  hold(): Promise<void> {
+    return holdBatches(this.#storage, this.clock.nowMs());
+  }
+
+  async release(): Promise<void> {
+    await releaseHeldBatches(this.#storage);
   }
 
   /** The lines of a batch, and what its receipts cost. */

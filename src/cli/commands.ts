@@ -149,7 +149,7 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("operations", "list | cancel ID", "list and cancel videos and background responses", () =>
         import("./commands/operations.ts").then(({ operations }) => operations),
       ),
-      list("batches", "list | show ID | cancel ID", "list, show, and cancel batches", () =>
+      list("batches", "list | show ID | cancel ID | release", "list, show, and cancel batches; run restored ones", () =>
         import("./commands/batches.ts").then(({ batches }) => batches),
       ),
       list("files", "list | delete ID", "list and delete uploaded files", () =>

@@ -103,7 +103,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 7, { held: 30, used: 30, spent, wants: 100 })).held).toEqual([70]);
     });
 
-    test("Q2: an instance that leaves is one that has died: only what the ledger says is spent", async () => {
+    test("an instance that leaves is one that has died: only what the ledger says is spent", async () => {
       const claim = claimAt(worldOf(141), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
       await claim("a", 1, { spent: {} }, true);
       await claim("a", 2, { held: 90, used: 20 });
@@ -115,7 +115,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("b", 2, { held: 10, wants: 100 }, false, { reclaims })).held).toEqual([80]);
     });
 
-    test("Q3: what calls and jobs still hold when an instance stops is not booked as spent", async () => {
+    test("what calls and jobs still hold when an instance stops is not booked as spent", async () => {
       const world = worldOf(142);
       const stops = await world.start();
       const stays = await world.start();

@@ -14,8 +14,8 @@ import {
   selectObjectCopies,
   selectObjects,
 } from "../storage/tables/objects.ts";
+import type { ObjectOwner } from "./made-once.ts";
 import { newObjectRandom, parseObjectId } from "./object-id.ts";
-import type { ObjectOwner } from "./uploaded-files.ts";
 
 /** Everything about a cache that its row keeps besides its owner. */
 export interface CacheTerms {

@@ -3,10 +3,10 @@ import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { Batches } from "../batches/batches.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { ObjectOwner } from "./made-once.ts";
 import type { Objects } from "./objects.ts";
-import type { ObjectOwner } from "./uploaded-files.ts";
 
-test("Q5: a batch whose COMMIT was not answered is found by the repetition, and is the only one", async () => {
+test("choices 5: a batch whose COMMIT was not answered is found by the repetition, and is the only one", async () => {
   const storage = await openMemoryStorage(system.clock);
   let isLost = true;
   const losing: Storage = {

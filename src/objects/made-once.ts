@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { ObjectKind } from "../canon/ownership.ts";
+import type { ObjectKind, Owned, Reader } from "../canon/ownership.ts";
 import { AlreadyMade, type StoredObject } from "../storage/tables/objects.ts";
 import { newObjectRandom } from "./object-id.ts";
-import type { ObjectOwner } from "./uploaded-files.ts";
+
+/** The key that creates an object, and who else may use it. */
+export interface ObjectOwner extends Owned, Reader {
+  keyId: string;
+  /** The same for every repetition of a request that has an `Idempotency-Key`. */
+  once?: string | undefined;
+}
 
 /**
  * What a client creates with an `Idempotency-Key` has an id that is derived from it. The row itself then tells that the request is a

@@ -13,17 +13,11 @@ import {
   selectBlobs,
   selectObjects,
 } from "../storage/tables/objects.ts";
-import { askedOf, madeOnce, newIdOf } from "./made-once.ts";
+import { askedOf, madeOnce, newIdOf, type ObjectOwner } from "./made-once.ts";
 import type { ObjectContent } from "./object-content.ts";
 import { newObjectRandom, parseObjectId } from "./object-id.ts";
 import { shareUsed } from "./share.ts";
-import {
-  type FileDescription,
-  fileOf,
-  type ObjectOwner,
-  type UploadedFile,
-  type UploadLimits,
-} from "./uploaded-files.ts";
+import { type FileDescription, fileOf, type UploadedFile, type UploadLimits } from "./uploaded-files.ts";
 
 interface PartialUploadsOptions extends Sources {
   storage: Storage;

@@ -11,7 +11,7 @@ import {
   type StoredObject,
   selectObjects,
 } from "../storage/tables/objects.ts";
-import { askedOf, madeOnce, newIdOf } from "./made-once.ts";
+import { askedOf, madeOnce, newIdOf, type ObjectOwner } from "./made-once.ts";
 import type { ObjectContent } from "./object-content.ts";
 import { parseObjectId } from "./object-id.ts";
 import type { Objects } from "./objects.ts";
@@ -30,13 +30,6 @@ interface UploadedFilesOptions extends Sources {
   content: ObjectContent;
   objects: Objects;
   limits: UploadLimits;
-}
-
-/** The key that creates an object, and who else may use it. */
-export interface ObjectOwner extends Owned, Reader {
-  keyId: string;
-  /** The same for every repetition of a request that has an `Idempotency-Key`. */
-  once?: string | undefined;
 }
 
 /** What a client says about a file. */

@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, numberAt } from "../../base/json.ts";
 import { BATCH_STATES } from "../../batches/batch.ts";
+import { releaseHeldBatches } from "../../storage/tables/held-batches.ts";
 import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "../admin-list.ts";
 import { EXIT, printJson, UsageError } from "../command.ts";
+import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
 
 const COLUMNS = ["id", "created_at", "state", "done", "failed", "total", "cost_usd", "project", "key"] as const;
@@ -58,6 +60,19 @@ const cancel = defineVerb({
   },
 });
 
+const release = defineVerb({
+  name: "release",
+  usage: "[options]",
+  summary: "let batches run that are held since the database was restored",
+  flags: {},
+  run: async ({ values }) => {
+    const released = await withStorage(values.config, releaseHeldBatches);
+    if (values.json) printJson({ released });
+    else console.log(released ? "Held batches run from now on." : "No batches are held.");
+    return EXIT.ok;
+  },
+});
+
 const missing = (): UsageError => new UsageError("Missing batch id. Run `trivium batches list` to find it.");
 
-export const batches = withVerbs([list, show, cancel]);
+export const batches = withVerbs([list, show, cancel, release]);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Principal, sharingOf } from "../../access/principal.ts";
-import type { ObjectOwner } from "../../objects/uploaded-files.ts";
+import type { ObjectOwner } from "../../objects/made-once.ts";
 import { credentialOf } from "../credential.ts";
 import type { RoutedRequest } from "../routed-request.ts";
 

@@ -99,7 +99,7 @@ function batchesContract(databases: TestDatabases): void {
       expect(names(await claim(2, { nowMs: NOW + 5_000 }))).toEqual(["a1"]);
     });
 
-    test("Q7: lines of a process that died are taken again; the first result counts, and the batch costs both", async () => {
+    test("lines of a process that died are taken again; the first result counts, and the batch costs both", async () => {
       await makeBatch("a", "red", 2);
       const [first, second] = await claim(2);
       if (first === undefined || second === undefined) throw new Error("no lines");
@@ -115,7 +115,7 @@ function batchesContract(databases: TestDatabases): void {
       expect((await selectOpenBatches(storage))[0]?.hasLines).toBe(false);
     });
 
-    test("Q10: what an instance has claimed is free when it is not registered any more, whatever its lease says", async () => {
+    test("what an instance has claimed is free when it is not registered any more, whatever its lease says", async () => {
       await makeBatch("a", "red", 2);
       await beat(storage, { id: "instance_1", place: "here", process: "", startedAtMs: NOW, shares: "redis" });
       const farAhead = { owner: "instance_1", untilMs: NOW + 3_600_000 };
@@ -131,7 +131,7 @@ function batchesContract(databases: TestDatabases): void {
       expect(await leaseBatch(storage, "a", LEASE, NOW)).toBe(true);
     });
 
-    test("Q10: a line that was returned until a time that no process writes is taken now", async () => {
+    test("a line that was returned until a time that no process writes is taken now", async () => {
       await makeBatch("a", "red", 1);
       const [first] = await claim(1);
       if (first === undefined) throw new Error("no line");

@@ -2,6 +2,7 @@ import { number, optionalText, text } from "../columns.ts";
 import { type Queries, REPORT_MS, type StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 import { isAbandoned, isFree } from "./claims.ts";
+import { isHeld } from "./held-batches.ts";
 import type { StoredObject } from "./objects.ts";
 
 /** The terms of a batch. Its state and its owner are those of its object. */
@@ -53,6 +54,8 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
   leaseUntilMs: number;
   /** That process has stopped or died. */
   isAbandoned: boolean;
+  /** It waits for an operator. */
+  isHeld: boolean;
   /** Lines of it have not ended. */
   hasLines: boolean;
 }
@@ -62,6 +65,7 @@ export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> 
   const rows = await queries.query(
     `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state, metadata,
        CASE WHEN ${isAbandoned("batches")} THEN 1 ELSE 0 END AS abandoned,
+       CASE WHEN ${isHeld("objects")} THEN 1 ELSE 0 END AS held,
        CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running', 'submitted'))
          THEN 1 ELSE 0 END AS has_lines
      FROM batches CROSS JOIN objects WHERE objects.id = batches.id
@@ -76,6 +80,7 @@ export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> 
     leaseOwner: optionalText(row, "lease_owner"),
     leaseUntilMs: number(row, "lease_until_ms"),
     isAbandoned: number(row, "abandoned") === 1,
+    isHeld: number(row, "held") === 1,
     hasLines: number(row, "has_lines") === 1,
   }));
 }

@@ -5,6 +5,7 @@ import type { Queries, Storage, StoredRow } from "../storage.ts";
 import type { LineResult } from "./batch-lines.ts";
 import type { BatchTerms } from "./batches.ts";
 import { FAR_MS, isFree } from "./claims.ts";
+import { isHeld } from "./held-batches.ts";
 
 /**
  * `new`: nothing was submitted. `creating`: the provider may have created it. `running`: its id is known. `ended`: every line has ended,
@@ -87,7 +88,8 @@ export async function leaseNativeBatch(
     `UPDATE native_batches SET lease_owner = ?, lease_until_ms = ? WHERE id IN (
        SELECT due.id FROM native_batches AS due
          JOIN objects ON objects.id = due.id JOIN batches ON batches.id = due.id
-       WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND ${isFree("due")}
+       WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND NOT ${isHeld("objects")}
+         AND ${isFree("due")}
          AND (due_at_ms <= ? OR due_at_ms > ?
            OR (phase <> 'creating' AND cancel_sent = 0 AND polled_at_ms <= ?
              AND (objects.state = 'cancelling' OR deadline_at_ms <= ?)))

@@ -7,6 +7,7 @@ import { instances } from "../../../storage/migrations/0008-instances.ts";
 import { batches } from "../../../storage/migrations/0033-batches.ts";
 import { openUnchanged } from "../../../storage/open.ts";
 import { sqlitePath } from "../../../storage/redact-storage-url.ts";
+import { holdBatches } from "../../../storage/tables/held-batches.ts";
 
 /** A running gateway increments its beat count more often than this. */
 const BEAT_MS = 12_000;
@@ -55,8 +56,8 @@ async function runningPlace(url: string): Promise<string | undefined> {
   }
 }
 
-/** Gateways that ran when a copy of the database was made do not run on it. Says which batches go on from there. */
-export async function forgetInstances(url: string): Promise<number> {
+/** Gateways that ran when a copy of the database was made do not run on it. Its batches are held: the copy does not know what they did since. */
+export async function forgetInstances(url: string, nowMs: number): Promise<number> {
   const { storage, version } = await openUnchanged(url, system.clock);
   try {
     if (version >= instances.version) await storage.query("DELETE FROM instances");
@@ -67,8 +68,9 @@ export async function forgetInstances(url: string): Promise<number> {
     if (open.length > 0) {
       const ids = open.slice(0, MAX_NAMED).map((row) => text(row, "id"));
       const more = open.length > ids.length ? ` and ${open.length - ids.length} more` : "";
+      await holdBatches(storage, nowMs);
       console.error(
-        `Batches that were running then go on when the gateway starts, and send the lines again that they have finished since: ${ids.join(", ")}${more}.`,
+        `Batches that were running then are held, because they may have sent lines since: ${ids.join(", ")}${more}. Cancel those that should not run again, then let the others run with \`trivium batches release\`.`,
       );
     }
     return version;

@@ -19,7 +19,7 @@ export const restore = defineCommand({
     const manifest = readBackup(resolve(folder));
     await requireStopped(config.storage);
     const kept = restoreBackup(config, resolve(folder), manifest, Date.now());
-    const version = await forgetInstances(config.storage);
+    const version = await forgetInstances(config.storage, Date.now());
     if (values.json) printJson({ restored: manifest, kept });
     else {
       console.log(`Restored the backup of ${manifest.created_at}.`);

@@ -28,7 +28,7 @@ export const rollback = defineCommand({
     if (!values["dry-run"]) await requireStopped(config.storage);
     const later = receiptsSince(copy.path, database);
     const kept = values["dry-run"] ? [] : putBack(copy.path, database);
-    if (!values["dry-run"]) await forgetInstances(config.storage);
+    if (!values["dry-run"]) await forgetInstances(config.storage, Date.now());
     const madeAt = new Date(copy.madeAtMs).toISOString();
     if (values.json) {
       printJson({ version: copy.version, made_at: madeAt, later_receipts: later ?? null, kept });
