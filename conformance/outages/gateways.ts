@@ -37,9 +37,13 @@ export class GatewayProcess {
   readonly #folder: string;
   #child: Bun.Subprocess | undefined;
 
-  constructor({ folder, name }: { folder: string; name: string }) {
+  /** No file of it can be larger, in blocks of 512 bytes: like a disk that is full. */
+  readonly #fileLimit: number | undefined;
+
+  constructor({ folder, name, fileLimit }: { folder: string; name: string; fileLimit?: number }) {
     this.name = name;
     this.#folder = join(folder, name);
+    this.#fileLimit = fileLimit;
   }
 
   async configure({ storage, redis, upstream, budgetCalls }: GatewayOptions): Promise<void> {
@@ -69,7 +73,8 @@ export class GatewayProcess {
 
   async start(): Promise<void> {
     const log = Bun.file(join(this.#folder, "log"));
-    const child = Bun.spawn([TRIVIUM, "serve", "--workers", "1"], {
+    const limited = this.#fileLimit === undefined ? "" : `trap '' XFSZ; ulimit -S -f ${this.#fileLimit}; `;
+    const child = Bun.spawn(["sh", "-c", `${limited}exec "$0" serve --workers 1`, TRIVIUM], {
       cwd: this.#folder,
       stdin: "ignore",
       stdout: "ignore",
