@@ -192,7 +192,7 @@ test.skipIf(!canDump)(
   },
 );
 
-test("restore and rollback name the batches that go on from the copy", async () => {
+test("restore and rollback hold the batches of the copy and name them, and `batches release` lets them run", async () => {
   const { cwd, file } = await oldFolder();
   expect(await runProgram(["migrate"], { cwd })).toMatchObject({ code: 0 });
   for (const path of [file, `${file}.before-version-${LATEST_VERSION}`]) {
@@ -208,6 +208,10 @@ test("restore and rollback name the batches that go on from the copy", async () 
   for (const words of [["rollback"], ["restore", copy]])
     expect(await runProgram(words, { cwd })).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^Batches that were running then go on .*: batch_open\.\n$/),
+      stderr: expect.stringMatching(
+        /^Batches that were running then are held, .*: batch_open\. .* `trivium batches release`\.\n$/,
+      ),
     });
+  const release = async () => (await runProgram(["batches", "release"], { cwd })).stdout.trim();
+  expect([await release(), await release()]).toEqual(["Held batches run from now on.", "No batches are held."]);
 });

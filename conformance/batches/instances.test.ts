@@ -25,8 +25,10 @@ const arePresent = isPresent(
 
 const MAX_CONCURRENT = 6;
 const BUDGET_KEY = "sk-trv-budget-".padEnd(50, "x");
+const STOPPED_KEY = "sk-trv-stopped-".padEnd(50, "x");
 const KEYS = [
   { name: "tests", key: TEST_KEY },
+  { name: "stopped", key: STOPPED_KEY, limits: { budget_usd_total: 0.5 } },
   { name: "budget", key: BUDGET_KEY, limits: { budget_usd_total: 0.5 } },
 ];
 
@@ -133,6 +135,25 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
     const [first, last] = [await poor.ended(urlOf(1), id), await poor.ended(urlOf(0), third)];
     expect([first, last].map(({ request_counts }) => request_counts.completed)).toEqual([100, 100]);
   }, 90_000);
+
+  test("an instance that holds a batch is stopped: the others finish it, and nothing of its budget is lost", async () => {
+    const poor = new BatchClient(STOPPED_KEY);
+    const gate = Promise.withResolvers<void>();
+    provider.gate = gate.promise;
+    const body = { max_completion_tokens: 1_000 };
+    const id = await poor.create(urlOf(1), texts("stopped", 100), { body });
+    await poor.until(urlOf(0), id, () => provider.open === MAX_CONCURRENT);
+    const stopped = instances[1]?.stop();
+    gate.resolve();
+    provider.gate = Promise.resolve();
+    await stopped;
+    const batch = await poor.ended(urlOf(0), id);
+    expect([batch.status, batch.request_counts.completed, repeated()]).toEqual(["completed", 100, 0]);
+    // About 0.4 USD, which does not fit if what was held counts as spent.
+    const next = await poor.ended(urlOf(2), await poor.create(urlOf(2), texts("after", 200), { body }));
+    expect([next.status, next.errors ?? null, next.request_counts.completed]).toEqual(["completed", null, 200]);
+    await instances[1]?.start(KEYS);
+  }, 120_000);
 
   test("an instance that does not share the folder of files is refused; one with a copy of it leaves lines to the others, and says why", async () => {
     // Its limit is higher, so that the others cannot take all lines.
