@@ -53,8 +53,8 @@ export const SERVICE_BUGS: readonly Bug[] = [
   {
     name: "a background response can be read before its row is stored",
     file: "src/relay/settle/settle.ts",
-    was: "  if (saver.pending || call.stream) return closeCall(call, gateway, bill).then(() => saver.save(attempt));\n",
-    becomes: "",
+    was: "  if (saver.insists || call.stream) {\n",
+    becomes: "  if (false) {\n",
   },
   {
     name: "a continued Responses stream restarts its event numbers",
