@@ -18,7 +18,7 @@ import { callSpeed } from "../state/call-speed.ts";
 import { modelPath } from "../state/catalogue-lists.ts";
 import { endUserAddress } from "../state/end-users.ts";
 import { backToList, listAddress } from "../state/list-place.ts";
-import { nameOfKey } from "../state/names.ts";
+import { nameOfKey, nameOfProject } from "../state/names.ts";
 import { place } from "../state/router.ts";
 
 function Facts({ call }: { call: ReceiptDetail }) {
@@ -38,7 +38,7 @@ function Facts({ call }: { call: ReceiptDetail }) {
           <a href={`/keys/${encodeURIComponent(call.key)}`}>{nameOfKey(call.key)}</a>
         </Fact>
         <Fact name="Project">
-          <a href={`/projects/${encodeURIComponent(call.project)}`}>{call.project}</a>
+          <a href={`/projects/${encodeURIComponent(call.project)}`}>{nameOfProject(call.project)}</a>
         </Fact>
         {call.end_user !== null && (
           <Fact name="End user">

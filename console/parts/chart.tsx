@@ -8,7 +8,7 @@ import { drawnScheme } from "../state/scheme.ts";
 import { Icon } from "./icon.tsx";
 
 /** Colour names from styles/colours.css. */
-export type Tone = "one" | "two" | "three" | "rest" | "bad";
+export type Tone = "one" | "two" | "three" | "four" | "five" | "rest" | "bad";
 
 export interface Series {
   name: string;

@@ -56,6 +56,18 @@ describe("must show: totals agree", () => {
       { name: "c", values: [0, 3] },
       { name: "Other", values: [0, 3] },
     ]);
+    expect(stackOf(rows, ["day", "model"], "cost", 5).series.map(({ name }) => name)).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+      "e",
+    ]);
+  });
+
+  test("K4: a single group that is left is shown by its name, because it needs no more room than the rest", () => {
+    const rows = ["a", "b", "c", "d"].map((model, at) => row(["2026-11-01", model], 1, 9 - at));
+    expect(stackOf(rows, ["day", "model"], "cost").series.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
   });
 });
 
