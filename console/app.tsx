@@ -1,8 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { findSession, session } from "./api/client.ts";
+import { findSession, hasEnded, session } from "./api/client.ts";
 import { outage, probe, recoveries } from "./connection/connection.ts";
 import { OutageBanner } from "./connection/outage-banner.tsx";
+import { SessionEnded } from "./connection/session-ended.tsx";
 import { WaitingForGateway } from "./connection/waiting.tsx";
 import { Login } from "./pages/login.tsx";
 import { Empty, Problem, Waiting } from "./parts/basics.tsx";
@@ -116,6 +117,7 @@ export function App() {
           <Page />
         </Shell>
       )}
+      {hasEnded.value && <SessionEnded />}
     </>
   );
 }
