@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { full } from "../format/time.ts";
+import { dated } from "../format/time.ts";
 import { type CalendarName, RANGE_NAMES, type Range, type RangeName, rangeWords } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import { readZone, wallClock, ZONES, zoned } from "../state/zone.ts";
@@ -92,7 +92,7 @@ export function RangeChoice({ range, names = RANGE_NAMES }: RangeChoiceProps) {
         onChange={(name) => setQuery({ range: name, from: undefined, to: undefined, after: undefined })}
       />
       <button type="button" aria-pressed={isCustom} onClick={() => setOpen(true)}>
-        {isCustom ? `${full(range.fromMs)} – ${range.toMs === undefined ? "now" : full(range.toMs)}` : "Custom"}
+        {isCustom ? `${dated(range.fromMs)} – ${range.toMs === undefined ? "now" : dated(range.toMs)}` : "Custom"}
       </button>
       {isOpen && <CustomRange range={range} onClose={() => setOpen(false)} />}
     </>

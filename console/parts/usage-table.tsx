@@ -20,7 +20,7 @@ export function groupWords(dimension: string, group: string): string {
   if (dimension === "key") return nameOfKey(group);
   if (dimension === "project") return nameOfProject(group);
   if (dimension === "hour") return when(group);
-  if (dimension === "day") return `${day(`${group}T00:00`)} ${group.slice(0, 4)}`;
+  if (dimension === "day") return `${day(group)} ${group.slice(0, 4)}`;
   return dimension === "outcome" ? words(group) : group;
 }
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { UsageAmounts, UsageRow } from "../api/types.ts";
 import { csvCell, csvOf } from "../format/csv.ts";
 import { reportOf, stackOf } from "./usage.ts";
+import { shownZone } from "./zone.ts";
 
 const NO_USAGE = { input: null, output: null, cache_read: null } as unknown as UsageAmounts;
 
@@ -63,6 +64,14 @@ describe("must show: totals agree", () => {
       "d",
       "e",
     ]);
+  });
+
+  test("K4: days are drawn where they begin in the zone of the page", () => {
+    const own = shownZone.value;
+    shownZone.value = "Asia/Tokyo";
+    const { times } = stackOf([row(["2026-11-18"], 1, 1)], ["day"], "cost");
+    shownZone.value = own;
+    expect(times.map((ms) => new Date(ms).toISOString())).toEqual(["2026-11-17T15:00:00.000Z"]);
   });
 
   test("K4: a single group that is left is shown by its name, because it needs no more room than the rest", () => {

@@ -1,5 +1,7 @@
 import type { UsageRow } from "../api/types.ts";
 
+import { shownZone, zoned } from "./zone.ts";
+
 export const DIMENSIONS = [
   "day",
   "hour",
@@ -116,9 +118,9 @@ export function stackOf(rows: readonly UsageRow[], by: readonly string[], metric
   const at = by.findIndex(isTime);
   const everyMs = by[at] === "hour" ? HOUR_MS : DAY_MS;
   const other = by.findIndex((_, index) => index !== at);
-  // Days are drawn in the browser's time zone.
+  // A day is drawn where it begins in the zone of the chart.
   const timeOf = (group: string): number =>
-    everyMs === DAY_MS ? new Date(`${group}T00:00`).getTime() : Date.parse(group);
+    (everyMs === DAY_MS ? zoned(`${group}T00:00:00`, shownZone.value) : undefined) ?? Date.parse(group);
   const times = [...new Set(rows.map(({ groups }) => timeOf(groups[at] ?? "")))].sort((one, two) => one - two);
   const sizes = new Map<string, number>();
   const nameOf = ({ groups }: UsageRow): string => (other < 0 ? METRICS[metric].name : (groups[other] ?? ""));

@@ -1,5 +1,10 @@
+import { signal } from "@preact/signals";
+
 /** The browser's time zone. */
 export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+/** The zone of every time and day that is shown: that of the page. The frame of the console names it. */
+export const shownZone = signal(ownZone());
 
 /** Making one takes longer than using it a hundred times, and a chart of days uses it hundreds of times. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
@@ -51,6 +56,18 @@ export function wallClock(ms: number, zone: string): string {
   );
   const [year, month, day, hour, minute, second] = PARTS.map((part) => parts.get(part) ?? "00");
   return `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+}
+
+const names = new Map<string, Intl.DateTimeFormat>();
+
+/** The zone as clocks are named in it: `UTC`, `CET`, `GMT+9`. It differs between summer and winter. */
+export function zoneWord(ms: number, zone: string): string {
+  let name = names.get(zone);
+  if (name === undefined) {
+    name = new Intl.DateTimeFormat("en-GB", { timeZone: zone, timeZoneName: "short" });
+    names.set(zone, name);
+  }
+  return name.formatToParts(new Date(ms)).find(({ type }) => type === "timeZoneName")?.value ?? zone;
 }
 
 /** The moment at which the clocks of a zone show a time; the first one if they show it twice. Undefined if it is not a time. */
