@@ -3,9 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { findSession, hasEnded, session } from "./api/client.ts";
 import { outage, probe, recoveries } from "./connection/connection.ts";
 import { OutageBanner } from "./connection/outage-banner.tsx";
-import { SessionEnded } from "./connection/session-ended.tsx";
 import { WaitingForGateway } from "./connection/waiting.tsx";
-import { Login } from "./pages/login.tsx";
 import { Empty, Problem, Waiting } from "./parts/basics.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { place } from "./state/router.ts";
@@ -101,6 +99,19 @@ function Page() {
   );
 }
 
+type LoginPages = typeof import("./pages/login.tsx");
+
+/** Most visits begin with a session and end before it does, so this code is loaded when it is needed. */
+function LoggingIn({ by }: { by: keyof Pick<LoginPages, "Login" | "SessionEnded"> }) {
+  const [pages, setPages] = useState<LoginPages | undefined>(undefined);
+  const recovered = recoveries.value;
+  useEffect(() => {
+    import("./pages/login.tsx").then(setPages, () => void probe());
+  }, [recovered]);
+  const Shown = pages?.[by];
+  return Shown === undefined ? null : <Shown />;
+}
+
 export function App() {
   const recovered = recoveries.value;
   useEffect(() => {
@@ -111,13 +122,13 @@ export function App() {
     <>
       <OutageBanner />
       {session.value === undefined && <WaitingForGateway />}
-      {session.value === null && <Login />}
+      {session.value === null && <LoggingIn by="Login" />}
       {session.value && (
         <Shell>
           <Page />
         </Shell>
       )}
-      {hasEnded.value && <SessionEnded />}
+      {hasEnded.value && <LoggingIn by="SessionEnded" />}
     </>
   );
 }

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { logIn, loginWays } from "../api/client.ts";
+import { findNewSession, leave, logIn, loginWays } from "../api/client.ts";
 import type { LoginWays } from "../api/types.ts";
+import { Dialog } from "../parts/dialog.tsx";
 import { Mark } from "../parts/shell.tsx";
 
 interface InPlace {
@@ -94,3 +95,26 @@ export const Login = () => (
     </LoginForm>
   </main>
 );
+
+/** Over the page, which stays as it is. Nothing of it can be read or done until the operator has logged in again. */
+export function SessionEnded() {
+  useEffect(() => {
+    const look = () => {
+      if (!document.hidden) void findNewSession();
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+  return (
+    <Dialog title="Log in again" onClose={() => undefined} mustAnswer kind="covering">
+      <LoginForm inPlace>
+        <p>Your session has ended. What you entered is kept; send it again after you have logged in.</p>
+      </LoginForm>
+      <footer>
+        <button type="button" onClick={leave}>
+          Leave this page
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
