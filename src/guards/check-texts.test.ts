@@ -5,6 +5,7 @@ import type { TextFinder } from "./find/text-match.ts";
 import { makeGuard } from "./guard.ts";
 import { GuardBlockedError } from "./guard-errors.ts";
 import { GuardTally } from "./guard-tally.ts";
+import type { HookAnswer } from "./text-hook.ts";
 
 const guard = makeGuard(
   {
@@ -107,4 +108,21 @@ test("K4: a path has no name that a client or a model chose, because it may be w
     "contents[0].parts[0].functionResponse.response",
     undefined,
   ]);
+});
+
+test("K4: a guard that is asked outside says which texts it is about, if it knows", async () => {
+  const asked = async (answer: Partial<HookAnswer>, shown: CheckedText[]) => {
+    const context = contextOf();
+    const hook = async () => ({ verdict: "block" as const, ...answer });
+    const waits = checkAll([{ ...guard, finder: undefined, hook }], shown, context);
+    await Promise.resolve(waits).catch(() => undefined);
+    return context.tally.verdicts[0]?.paths;
+  };
+  const messages = [0, 1].map((at) => ({ ...textOf("some text"), path: `messages[${at}].content` }));
+  expect(await asked({ places: [1] }, messages)).toEqual(["messages[1].content"]);
+  expect(await asked({ verdict: "replace", replacements: new Map([[0, "x"]]) }, messages)).toEqual([
+    "messages[0].content",
+  ]);
+  expect(await asked({}, messages)).toBeUndefined();
+  expect(await asked({}, messages.slice(0, 1))).toEqual(["messages[0].content"]);
 });
