@@ -1,10 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { findSession, session } from "./api/client.ts";
+import { findSession, hasEnded, session } from "./api/client.ts";
 import { outage, probe, recoveries } from "./connection/connection.ts";
 import { OutageBanner } from "./connection/outage-banner.tsx";
 import { WaitingForGateway } from "./connection/waiting.tsx";
-import { Login } from "./pages/login.tsx";
 import { Empty, Problem, Waiting } from "./parts/basics.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { place } from "./state/router.ts";
@@ -100,6 +99,19 @@ function Page() {
   );
 }
 
+type LoginPages = typeof import("./pages/login.tsx");
+
+/** Most visits begin with a session and end before it does, so this code is loaded when it is needed. */
+function LoggingIn({ by }: { by: keyof Pick<LoginPages, "Login" | "SessionEnded"> }) {
+  const [pages, setPages] = useState<LoginPages | undefined>(undefined);
+  const recovered = recoveries.value;
+  useEffect(() => {
+    import("./pages/login.tsx").then(setPages, () => void probe());
+  }, [recovered]);
+  const Shown = pages?.[by];
+  return Shown === undefined ? null : <Shown />;
+}
+
 export function App() {
   const recovered = recoveries.value;
   useEffect(() => {
@@ -110,12 +122,13 @@ export function App() {
     <>
       <OutageBanner />
       {session.value === undefined && <WaitingForGateway />}
-      {session.value === null && <Login />}
+      {session.value === null && <LoggingIn by="Login" />}
       {session.value && (
         <Shell>
           <Page />
         </Shell>
       )}
+      {hasEnded.value && <LoggingIn by="SessionEnded" />}
     </>
   );
 }

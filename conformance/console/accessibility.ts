@@ -7,6 +7,9 @@ const AXE = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.
 /** The axe rules that depend on colours. All other rules give the same result in light and dark. */
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
+/** axe leaves the rule of WCAG 2.2 on the size of targets out unless it is asked for. */
+const WITH_TARGETS = { rules: { "target-size": { enabled: true } } };
+
 /** Marks the elements whose text is checked. */
 const MARK = "data-looked-at";
 
@@ -43,14 +46,20 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { target: string[]; html: string; failureSummary: string }[] }[];
 }
 
+/** `but-targets`: everything but the size of targets. */
+export type AxePart = "all" | "colours" | "but-targets";
+
 /** The violations of WCAG 2.2 AA and best practices that axe finds; with `colours`, only those of the colour rules. */
-export async function accessibilityOf(page: Page, part: "all" | "colours"): Promise<string[]> {
+export async function accessibilityOf(page: Page, part: AxePart): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) {
     await page.evaluate(AXE);
     await page.evaluate(`axe.configure({ rules: [{ id: "color-contrast", selector: "[${MARK}]" }] })`);
   }
   await page.evaluate(MARK_ONE_OF_EACH_KIND);
-  const options = { resultTypes: ["violations"], ...(part === "all" ? {} : { runOnly: COLOUR_RULES }) };
+  const options = {
+    resultTypes: ["violations"],
+    ...(part === "colours" ? { runOnly: COLOUR_RULES } : part === "all" ? WITH_TARGETS : {}),
+  };
   const { violations } = await page.evaluate<AxeResult>(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => ({ violations }))`,
   );

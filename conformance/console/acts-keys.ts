@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
+import { accessibilityOf } from "./accessibility.ts";
 import { WatchedPage } from "./browser.ts";
 import type { SeededGateway } from "./seeded-gateway.ts";
 import type { Visit } from "./visit.ts";
@@ -357,14 +358,60 @@ export function actOnKeys(visit: () => Visit): void {
         await other.locator("table.keys tbody tr").first().waitFor();
 
         // Only a 401 ends the session.
-        await other.route("**/api/**", (route) =>
-          route.fulfill({ status: 401, json: { error: { message: "The session has ended.", code: "no_session" } } }),
-        );
+        await context.clearCookies();
         await other.getByRole("link", { name: "Projects" }).click();
         await other.getByLabel(/operator secret/).waitFor();
       } finally {
         await context.close();
       }
+    });
+
+    test("K3: after the session has ended, logging in again in place keeps the form, which Escape does not pass", async () => {
+      const { context, other } = await loggedIn();
+      try {
+        await other.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Keys" }).click();
+        await other.locator("table.keys tbody tr").first().waitFor();
+        await other.getByRole("button", { name: "Create key" }).click();
+        await other.getByRole("textbox", { name: "Name" }).fill("typed before the end");
+        await context.clearCookies();
+        await other.getByRole("button", { name: "Create", exact: true }).click();
+        const again = other.getByRole("dialog", { name: "Log in again" });
+        await again.waitFor();
+        expect(await accessibilityOf(other, "all")).toEqual([]);
+        await other.keyboard.press("Escape");
+        await other.keyboard.press("Escape");
+        await again.getByLabel(/operator secret/).fill("a wrong secret");
+        await other.keyboard.press("Enter");
+        await again.getByText("This is not the secret of an operator").waitFor();
+        await again.getByLabel(/operator secret/).fill(gateway.secret);
+        await again.getByRole("button", { name: "Log in", exact: true }).click();
+        await again.waitFor({ state: "detached" });
+        expect(await other.getByRole("textbox", { name: "Name" }).inputValue()).toBe("typed before the end");
+        await other.getByRole("button", { name: "Create", exact: true }).click();
+        await other.locator(".secret code").waitFor();
+        await other.getByRole("button", { name: "I have stored it" }).click();
+
+        // Another operator sees nothing of it.
+        await context.clearCookies();
+        await other.getByRole("link", { name: "Projects" }).click();
+        await again.getByLabel(/operator secret/).fill(gateway.projectSecret);
+        await again.getByRole("button", { name: "Log in", exact: true }).click();
+        await other.locator(".who", { hasText: "shop's own" }).waitFor();
+        expect(await other.getByRole("link", { name: "Providers" }).count()).toBe(0);
+      } finally {
+        await context.close();
+      }
+    });
+
+    test("K3: a page that got 503 tries again by itself, and says when", async () => {
+      const away = { error: { message: "The storage does not answer.", code: "storage_away" } };
+      await page.route("**/api/guards", (route) => route.fulfill({ status: 503, json: away }));
+      await watched.visit("/guards");
+      await page.getByText(/Trying again in \d+ s/).waitFor();
+      await page.getByRole("button", { name: "Try now" }).waitFor();
+      await page.unrouteAll();
+      await page.locator("table.data tbody tr").first().waitFor();
+      watched.problems.splice(0);
     });
 
     test("a frozen gateway is noticed as well", async () => {

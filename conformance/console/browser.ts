@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findService } from "../../testing/is-present.ts";
-import { accessibilityOf } from "./accessibility.ts";
+import { type AxePart, accessibilityOf } from "./accessibility.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -67,7 +67,7 @@ export class WatchedPage {
   }
 
   /** The axe violations in the current colour scheme. */
-  accessibility(part: "all" | "colours" = "all"): Promise<string[]> {
+  accessibility(part: AxePart = "but-targets"): Promise<string[]> {
     return accessibilityOf(this.page, part);
   }
 

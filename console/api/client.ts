@@ -1,10 +1,41 @@
 import { signal } from "@preact/signals";
-import { probe, reach } from "../connection/connection.ts";
+import { probe, reach, recoveries } from "../connection/connection.ts";
 import { ApiError } from "./api-error.ts";
 import type { LoginWays, Session } from "./types.ts";
 
 /** The current session: `null` when logged out, `undefined` until that is known. */
 export const session = signal<Session | null | undefined>(undefined);
+
+/** The session has ended while its pages are open. They stay, with what was entered, until the operator has logged in again. */
+export const hasEnded = signal(false);
+
+function accept(next: Session): void {
+  // Nobody sees what another operator has read or typed.
+  if (hasEnded.value && !isSame(session.value, next)) {
+    location.reload();
+    return;
+  }
+  session.value = next;
+  if (!hasEnded.value) return;
+  hasEnded.value = false;
+  recoveries.value += 1;
+}
+
+const isSame = (last: Session | null | undefined, next: Session): boolean =>
+  last?.operator === next.operator && last.role === next.role && last.project === next.project;
+
+/** There is no session: of an open page it has ended, otherwise the page for logging in is shown. */
+function withoutSession(): void {
+  if (session.value) hasEnded.value = true;
+  else session.value = null;
+}
+
+/** Leaves the pages of a session that has ended. */
+export function leave(): void {
+  localStorage.removeItem(MARK);
+  hasEnded.value = false;
+  session.value = null;
+}
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -15,7 +46,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Sends a GET to the Admin API. An expired session leads to the login page; an unreachable gateway does not. */
+/** Sends a GET to the Admin API. Without a session one has to log in; an unreachable gateway ends none. */
 export async function ask<Answer>(path: string, query?: Query, abort?: AbortSignal): Promise<Answer> {
   const response = await reach(withQuery(path, query), { signal: abort ?? null });
   return read<Answer>(response);
@@ -40,7 +71,7 @@ export async function change<Answer>(
 async function read<Answer>(response: Response): Promise<Answer> {
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as Answer;
   const failure = await failureOf(response);
-  if (response.status === 401) session.value = null;
+  if (response.status === 401) withoutSession();
   throw failure;
 }
 
@@ -77,13 +108,20 @@ export async function findSession(): Promise<void> {
     }
     // Scripts cannot read the cookie. Without this mark there was no login, so no request is needed.
     if (localStorage.getItem(MARK) === null) session.value = null;
-    else session.value = (await ask<{ data: Session }>(SESSION)).data;
+    else accept((await ask<{ data: Session }>(SESSION)).data);
   } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.status === 401) session.value = null;
+    if (thrown instanceof ApiError && thrown.status === 401) return;
     // Whether there is a session is not known yet. It is asked again when a probe succeeds.
-    else void probe();
+    void probe();
   }
 }
+
+/** Another tab may have logged in. */
+export const findNewSession = (): Promise<void> =>
+  ask<{ data: Session }>(SESSION).then(
+    ({ data }) => accept(data),
+    () => undefined,
+  );
 
 const isAway = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.code === "no_answer";
 
@@ -98,7 +136,7 @@ async function isRedeemed(by: string): Promise<boolean> {
 }
 
 export async function logIn(by: { secret: string } | { link: string }): Promise<void> {
-  session.value = (await change<{ data: Session }>("POST", SESSION, by)).data;
+  accept((await change<{ data: Session }>("POST", SESSION, by)).data);
   localStorage.setItem(MARK, "1");
 }
 
@@ -115,6 +153,5 @@ export async function logOut(): Promise<void> {
   } catch (thrown) {
     if (isAway(thrown)) return;
   }
-  localStorage.removeItem(MARK);
-  session.value = null;
+  leave();
 }

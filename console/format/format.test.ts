@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { shownZone } from "../state/zone.ts";
 import { money, usd } from "./money.ts";
 import { bytes, duration, percent, short, speed } from "./numbers.ts";
-import { ago } from "./time.ts";
+import { ago, day, full, when } from "./time.ts";
 
 describe("amounts of money", () => {
   test("nine decimals show every nano-dollar", () => {
@@ -59,6 +60,21 @@ describe("figures", () => {
   });
 
   test("large numbers are abbreviated", () => expect([short(9_999), short(1_240_000)]).toEqual(["9,999", "1.24M"]));
+
+  test("K4: times and dates are those of one zone, which is named where a time stands alone", () => {
+    const moment = "2026-11-18T23:30:05Z";
+    const own = shownZone.value;
+    const shown = ["UTC", "Asia/Tokyo", "America/New_York"].map((zone) => {
+      shownZone.value = zone;
+      return [full(moment), when(moment, Date.parse("2026-11-19T00:10:00Z")), day("2026-11-18")];
+    });
+    shownZone.value = own;
+    expect(shown).toEqual([
+      ["18 Nov 2026, 23:30:05 UTC", "18 Nov, 23:30:05", "18 Nov"],
+      ["19 Nov 2026, 08:30:05 GMT+9", "08:30:05", "18 Nov"],
+      ["18 Nov 2026, 18:30:05 GMT-5", "18:30:05", "18 Nov"],
+    ]);
+  });
 
   test("relative times", () => {
     expect(ago(0, 600_000)).toBe("10 min ago");

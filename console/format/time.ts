@@ -1,27 +1,34 @@
-const two = (value: number): string => String(value).padStart(2, "0");
+import { shownZone, wallClock, zoneWord } from "../state/zone.ts";
 
-/** Hours, minutes and seconds in the browser's time zone. */
-export function clockTime(moment: string | number): string {
-  const date = new Date(moment);
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-}
+const msOf = (moment: string | number): number => new Date(moment).getTime();
 
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const DAY_AND_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+/** Hours, minutes and seconds by the clocks of the page's zone. */
+export const clockTime = (moment: string | number): string => wallClock(msOf(moment), shownZone.value).slice(11);
 
-export const day = (moment: string | number): string => DAY.format(new Date(moment));
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** The date of a moment in the page's zone. What is a day and no moment, such as `2026-11-19`, is the same day in every zone. */
+const dateOf = (moment: string | number): string =>
+  typeof moment === "string" && moment.length === 10 ? moment : wallClock(msOf(moment), shownZone.value).slice(0, 10);
+
+export const day = (moment: string | number): string => DAY.format(new Date(dateOf(moment)));
+
+export const isToday = (moment: string | number, nowMs = Date.now()): boolean => dateOf(moment) === dateOf(nowMs);
 
 /** The time, with the date unless it is today. */
 export function when(moment: string | number, nowMs = Date.now()): string {
-  const isToday = new Date(moment).toDateString() === new Date(nowMs).toDateString();
-  return isToday ? clockTime(moment) : `${day(moment)}, ${clockTime(moment)}`;
+  return isToday(moment, nowMs) ? clockTime(moment) : `${day(moment)}, ${clockTime(moment)}`;
 }
 
 /** The same without seconds, for what is expected. */
 export const about = (moment: string | number, nowMs = Date.now()): string => when(moment, nowMs).replace(/:\d\d$/, "");
 
-export const full = (moment: string | number): string =>
-  `${DAY_AND_YEAR.format(new Date(moment))}, ${clockTime(moment)}`;
+/** The date and the time, beside the name of the zone. */
+export const dated = (moment: string | number): string =>
+  `${day(moment)} ${dateOf(moment).slice(0, 4)}, ${clockTime(moment)}`;
+
+/** The same with the zone, where a time stands alone. */
+export const full = (moment: string | number): string => `${dated(moment)} ${zoneWord(msOf(moment), shownZone.value)}`;
 
 /** Approximate relative time: `10 min ago`, or `in 10 min` for a future time. */
 export function ago(moment: string | number, nowMs = Date.now()): string {

@@ -12,6 +12,7 @@ const STATES = [
   "near budget",
   "will end",
   "rotated",
+  "temporary",
   "active",
 ] as const;
 export type KeyStateName = (typeof STATES)[number];
@@ -27,12 +28,23 @@ export interface KeyState {
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;
+/** Keys that live no longer, such as those of the playground, are made to end: nobody has to renew them. */
+const BRIEF_MS = 3_600_000;
 
 /** How grave a state is, for sorting: the gravest of the keys that work come first. */
 export const gravity = ({ name }: KeyState): number =>
-  ["used up", "suspended", "near budget", "will end", "expiring", "rotated", "active", "expired", "revoked"].indexOf(
-    name,
-  );
+  [
+    "used up",
+    "suspended",
+    "near budget",
+    "will end",
+    "expiring",
+    "rotated",
+    "temporary",
+    "active",
+    "expired",
+    "revoked",
+  ].indexOf(name);
 
 const within = (ms: number): string => {
   const [days, hours] = [Math.floor(ms / DAY_MS), Math.floor(ms / 3_600_000)];
@@ -40,7 +52,10 @@ const within = (ms: number): string => {
   return hours >= 1 ? `${hours} h` : `${Math.max(1, Math.floor(ms / 60_000))} min`;
 };
 
-type Stated = Pick<ListedKey, "revoked_at" | "expires_at" | "previous_until" | "limits" | "spent_nano_usd" | "budgets">;
+type Stated = Pick<
+  ListedKey,
+  "created_at" | "revoked_at" | "expires_at" | "previous_until" | "limits" | "spent_nano_usd" | "budgets"
+>;
 
 /** The budget that will be used up first, before its end. */
 const firstToEnd = ({ budgets }: Stated) =>
@@ -50,7 +65,7 @@ const firstToEnd = ({ budgets }: Stated) =>
 
 /** All that is true of the key at this time, the gravest first. There is always at least one. */
 export function statesOf(key: Stated, isSuspended: boolean, nowMs: number): KeyState[] {
-  const { revoked_at, expires_at, previous_until } = key;
+  const { created_at, revoked_at, expires_at, previous_until } = key;
   if (revoked_at !== null)
     return [{ name: "revoked", kind: "idle", text: "revoked", why: `Revoked on ${full(revoked_at)}.` }];
   const leftMs = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - nowMs;
@@ -76,7 +91,11 @@ export function statesOf(key: Stated, isSuspended: boolean, nowMs: number): KeyS
   }
   if (leftMs <= SOON_MS) {
     const why = `Expires on ${full(expires_at ?? 0)}.`;
-    states.push({ name: "expiring", kind: "warn", text: `expires in ${within(leftMs)}`, why });
+    const isBrief = Date.parse(expires_at ?? "") - Date.parse(created_at ?? "") <= BRIEF_MS;
+    const text = `expires in ${within(leftMs)}`;
+    states.push(
+      isBrief ? { name: "temporary", kind: "good", text, why } : { name: "expiring", kind: "warn", text, why },
+    );
   }
   if (previous_until !== null && Date.parse(previous_until) > nowMs) {
     const why = `The previous secret works until ${full(previous_until)}.`;

@@ -139,6 +139,14 @@ test("windows begin as budgets do: in UTC, weeks on Monday, quarters in January,
 });
 
 describe("the list of keys", () => {
+  test("K4: a key that is made to end within the hour is not reported as expiring", () => {
+    const expires_at = new Date(NOW_MS + 5 * 60_000).toISOString();
+    const created = (minutesAgo: number) => new Date(NOW_MS - minutesAgo * 60_000).toISOString();
+    expect(names({ expires_at, created_at: created(5) })).toEqual(["temporary"]);
+    expect(names({ expires_at, created_at: created(120) })).toEqual(["expiring"]);
+    expect(names({ expires_at, created_at: null })).toEqual(["expiring"]);
+  });
+
   const stated = (key: Partial<ListedKey>): StatedKey => {
     const whole = { ...KEY, ...key };
     return { key: whole, states: statesOf(whole, false, NOW_MS) };

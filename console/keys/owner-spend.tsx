@@ -260,6 +260,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
         const failures = stackOf(times.data, [everyMs === HOUR_MS ? "hour" : "day"], "failures");
         const failed = failures.series[0]?.values ?? [];
         const good = (calls.series[0]?.values ?? []).map((value, at) => value - (failed[at] ?? 0));
+        const span = [range.fromMs, range.toMs ?? Date.now()] as const;
         const per = everyMs === HOUR_MS ? "hour" : "day of UTC";
         return (
           <>
@@ -292,6 +293,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
                   kind="bars"
                   times={spent.times}
                   everyMs={everyMs}
+                  span={span}
                   series={[{ name: "Spend", values: spent.series[0]?.values ?? [], tone: "one" }]}
                   unit="money"
                   summary={`${money(total.cost_nano_usd)} in all.`}
@@ -302,6 +304,7 @@ export function OwnerSpend({ owner, range, nameOfKey }: OwnerSpendProps) {
                   kind="bars"
                   times={calls.times}
                   everyMs={everyMs}
+                  span={span}
                   series={[
                     { name: "Answered", values: good, tone: "one" },
                     { name: "Failed", values: failed, tone: "bad" },

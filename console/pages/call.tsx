@@ -18,7 +18,7 @@ import { callSpeed } from "../state/call-speed.ts";
 import { modelPath } from "../state/catalogue-lists.ts";
 import { endUserAddress } from "../state/end-users.ts";
 import { backToList, listAddress } from "../state/list-place.ts";
-import { nameOfKey } from "../state/names.ts";
+import { nameOfKey, nameOfProject } from "../state/names.ts";
 import { place } from "../state/router.ts";
 
 function Facts({ call }: { call: ReceiptDetail }) {
@@ -38,7 +38,7 @@ function Facts({ call }: { call: ReceiptDetail }) {
           <a href={`/keys/${encodeURIComponent(call.key)}`}>{nameOfKey(call.key)}</a>
         </Fact>
         <Fact name="Project">
-          <a href={`/projects/${encodeURIComponent(call.project)}`}>{call.project}</a>
+          <a href={`/projects/${encodeURIComponent(call.project)}`}>{nameOfProject(call.project)}</a>
         </Fact>
         {call.end_user !== null && (
           <Fact name="End user">
@@ -139,20 +139,31 @@ const Guards = ({ guards }: { guards: ReceiptDetail["guards"] }) => (
           <th scope="col" class="number">
             Matches
           </th>
-          <th scope="col">Reason</th>
+          <th scope="col">Found</th>
           <th scope="col" class="number">
             Time
           </th>
         </tr>
       </thead>
       <tbody>
-        {guards.map(({ name, on, verdict, count, reason, ms }) => (
+        {guards.map(({ name, on, verdict, count, paths, reason, ms }) => (
           <tr key={`${name} ${on}`}>
-            <th scope="row">{name}</th>
+            <th scope="row">
+              <a href={callsWith({ guard: name }, "30d")}>{name}</a>
+            </th>
             <td>{on}</td>
             <td>{words(verdict)}</td>
             <td class="number">{count}</td>
-            <td>{reason ?? ""}</td>
+            <td>
+              {reason ?? ""}
+              {paths.length > 0 && " in "}
+              {paths.map((path, at) => (
+                <span key={path}>
+                  {at > 0 && ", "}
+                  <code>{path}</code>
+                </span>
+              ))}
+            </td>
             <td class="number">{duration(ms)}</td>
           </tr>
         ))}

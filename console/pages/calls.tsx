@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import type { Page, ReceiptItem } from "../api/types.ts";
 import { counted } from "../format/numbers.ts";
-import { full } from "../format/time.ts";
+import { dated, full } from "../format/time.ts";
 import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
 import { CallTable } from "../parts/call-table.tsx";
 import { CallVolume } from "../parts/call-volume.tsx";
@@ -19,7 +19,7 @@ import { type ConsoleEvent, listenTo } from "../state/events.ts";
 import { type CallFilter, receiptQuery } from "../state/filter.ts";
 import { rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
-import { readZone } from "../state/zone.ts";
+import { shownZone } from "../state/zone.ts";
 
 const PAGE_SIZE = 100;
 /** The shortest interval between two live refreshes. */
@@ -100,8 +100,10 @@ export function Calls() {
       ) : (
         <>
           <p class="list-note muted small">
-            {range.toMs === undefined ? `Since ${full(range.fromMs)}` : `${full(range.fromMs)} – ${full(range.toMs)}`} ·{" "}
-            {readZone(query)}
+            {range.toMs === undefined
+              ? `Since ${dated(range.fromMs)}`
+              : `${dated(range.fromMs)} – ${dated(range.toMs)}`}{" "}
+            · {shownZone}
             {filter.body !== undefined && ` · ${searchedWords(data)}`}
             {waiting > 0 && (
               <button type="button" class="chip new" onClick={refresh}>

@@ -18,7 +18,7 @@ import { ZoneChoice } from "../parts/zone-choice.tsx";
 import { limitWords } from "../state/end-users.ts";
 import { writeFilter } from "../state/filter.ts";
 import { mayReadCalls } from "../state/may-read-calls.ts";
-import { nameOfKey } from "../state/names.ts";
+import { nameOfKey, nameOfProject } from "../state/names.ts";
 import { type Range, rangeQuery, readRange } from "../state/range.ts";
 import { goTo, place } from "../state/router.ts";
 import { stackOf } from "../state/usage.ts";
@@ -63,7 +63,7 @@ const keyColumns = (id: string): Column<ByKey>[] => [
     title: "Key",
     cell: ({ key }) => <a href={`/keys/${encodeURIComponent(key)}`}>{nameOfKey(key)}</a>,
   },
-  { id: "project", title: "Project", muted: true, cell: ({ project }) => project },
+  { id: "project", title: "Project", muted: true, cell: ({ project }) => nameOfProject(project) },
   {
     id: "last",
     title: "Last used",

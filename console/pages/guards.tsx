@@ -3,6 +3,7 @@ import type { GuardItem } from "../api/types.ts";
 import { whole } from "../format/numbers.ts";
 import { Code, Empty, PageHead, State, words } from "../parts/basics.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
+import { callsWith } from "../parts/filter-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { TwoLines } from "../parts/two-lines.tsx";
 import { useData } from "../parts/use-data.ts";
@@ -61,7 +62,9 @@ const COLUMNS: Column<GuardItem>[] = [
   {
     id: "guard",
     title: "Guard",
-    cell: ({ name, use }) => <TwoLines of={name} below={use} title={`${name}, ${use}`} />,
+    cell: ({ name, use }) => (
+      <TwoLines of={<a href={callsWith({ guard: name }, "30d")}>{name}</a>} below={use} title={`${name}, ${use}`} />
+    ),
   },
   { id: "action", title: "Action", onPhone: "lead", cell: ({ action }) => action },
   { id: "on", title: "Checks", cell: ({ on }) => on.join(" and ") },

@@ -149,7 +149,7 @@ function Playground({ models, captured, base }: PlaygroundProps) {
     abort.current = controller;
     const id = (turns.at(-1)?.id ?? 0) + 1;
     const isEdited = ready.every(({ column }) => edited[column.id] !== undefined);
-    setTurns([...past, { id, prompt: isEdited ? "(the edited request)" : prompt, attached, answers: {} }]);
+    setTurns([...past, { id, prompt: isEdited ? "" : prompt, attached, answers: {} }]);
     setEditing(undefined);
     if (!isEdited && ready.some(({ column }) => hasTurns(column.protocol))) {
       setPrompt("");

@@ -10,13 +10,14 @@ import { CopyLink } from "../parts/copy-link.tsx";
 import { currentFilter, FilterBar } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { RangeChoice } from "../parts/range-choice.tsx";
+import { RANGES_OF_DAYS, RangeChoice } from "../parts/range-choice.tsx";
 import { RankedBars } from "../parts/ranked-bars.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { Tile } from "../parts/tile.tsx";
 import { UsageExports } from "../parts/usage-exports.tsx";
 import { groupWords, SEPARATOR, UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
+import { useRoom } from "../parts/use-room.ts";
 import { ZoneChoice } from "../parts/zone-choice.tsx";
 import { notNarrowedBy, unsummed, usageQuery, writeFilter } from "../state/filter.ts";
 import { mayReadCalls } from "../state/may-read-calls.ts";
@@ -29,6 +30,7 @@ import {
   METRIC_NAMES,
   METRICS,
   type MetricName,
+  OTHER,
   overlap,
   reportOf,
   stackOf,
@@ -39,7 +41,11 @@ import { readZone } from "../state/zone.ts";
 
 const MOST_ROWS = 1_000;
 const DAY_MS = 86_400_000;
-const TONES: readonly Tone[] = ["one", "two", "three", "rest"];
+const TONES: readonly Tone[] = ["one", "two", "three", "four", "five", "rest"];
+/** The series beside that of the rest. */
+const MOST_SERIES = TONES.length - 1;
+const FEW_SERIES = 3;
+const ROOM_FOR_ALL = 900;
 
 function dimensionsOf(query: URLSearchParams): Dimension[] {
   const given = (query.get("by") ?? "day,model").split(",");
@@ -170,7 +176,7 @@ export function Usage() {
       <PageHead title="Usage">
         <SavedViews />
         <CopyLink usual="30d" />
-        <RangeChoice range={range} />
+        <RangeChoice range={range} names={RANGES_OF_DAYS} />
         <ZoneChoice zone={zone} />
       </PageHead>
       <FilterBar label="Filter usage" />
@@ -290,7 +296,8 @@ function OverTime({
   metric: MetricName;
   range: Range;
 }) {
-  const { times, everyMs, series } = stackOf(rows, by, metric);
+  const hasRoom = useRoom(ROOM_FOR_ALL);
+  const { times, everyMs, series } = stackOf(rows, by, metric, hasRoom ? MOST_SERIES : FEW_SERIES);
   const all = series.reduce((sum, { values }) => sum + values.reduce((one, value) => one + value, 0), 0);
   const other = by.find((name) => !isTime(name));
   return (
@@ -309,9 +316,9 @@ function OverTime({
             : `${metric === "cost" ? money(all) : whole(all)} in total.`
         }
         series={series.map(({ name, values }, at) => ({
-          name: other === undefined || at === 3 ? name : groupWords(other, name),
+          name: other === undefined || name === OTHER ? name : groupWords(other, name),
           values,
-          tone: TONES[at] ?? "rest",
+          tone: name === OTHER ? "rest" : (TONES[at] ?? "rest"),
         }))}
         onSpan={(fromMs, toMs) =>
           setQuery({

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { retryWords, useRetry } from "../connection/retry.ts";
 import { hasMoved } from "../state/router.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -39,12 +40,14 @@ export const Outcome = ({ outcome }: { outcome: string }) => (
 );
 
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  const seconds = useRetry(error, retry);
   return (
-    <div class="problem" role="alert">
-      <p>{error.message}</p>
+    <div class="problem">
+      <p role="alert">{error.message}</p>
+      {seconds !== undefined && <p class="small">{retryWords(seconds)}</p>}
       {retry && (
         <button type="button" onClick={retry}>
-          Try again
+          {seconds === undefined ? "Try again" : "Try now"}
         </button>
       )}
     </div>

@@ -1,6 +1,6 @@
 import type { ReceiptItem } from "../api/types.ts";
 import { counted, decimal, duration, known } from "../format/numbers.ts";
-import { clockTime, day, full } from "../format/time.ts";
+import { clockTime, day, full, isToday } from "../format/time.ts";
 import { costWords } from "../state/call-cost.ts";
 import { callSpeed, generatedTokens } from "../state/call-speed.ts";
 import { COLUMNS, type ColumnName, hidden } from "../state/columns.ts";
@@ -64,28 +64,23 @@ const shownBy = (narrow: Narrow): Readonly<Record<ColumnName, Shown>> => ({
   },
   model: {
     cell: ({ model, provider }) => (
-      <span class="two-lines">
-        <button type="button" class="cell" title={`Filter by ${model}`} onClick={() => narrow({ model })}>
-          {model}
-        </button>
+      <button type="button" class="cell two-lines" title={`Filter by ${model}`} onClick={() => narrow({ model })}>
+        {model}
         <small>{provider === "" ? "no provider" : provider}</small>
-      </span>
+      </button>
     ),
   },
   key: {
     cell: ({ key, end_user }) => (
-      <span class="two-lines">
-        <button type="button" class="cell" title={`Filter by ${nameOfKey(key)}`} onClick={() => narrow({ key })}>
-          {nameOfKey(key)}
-        </button>
-        {end_user !== null && (
-          <small>
-            <button type="button" class="cell" title={`Filter by ${end_user}`} onClick={() => narrow({ end_user })}>
-              {end_user}
-            </button>
-          </small>
-        )}
-      </span>
+      <button
+        type="button"
+        class="cell two-lines"
+        title={`Filter by ${nameOfKey(key)}${end_user === null ? "" : ` and ${end_user}`}`}
+        onClick={() => narrow(end_user === null ? { key } : { key, end_user })}
+      >
+        {nameOfKey(key)}
+        {end_user !== null && <small>{end_user}</small>}
+      </button>
     ),
   },
   cost: {
@@ -114,9 +109,7 @@ const shownBy = (narrow: Narrow): Readonly<Record<ColumnName, Shown>> => ({
   remarks: { muted: true, cell: (call) => remarks(call).join(", ") },
 });
 
-const isToday = (moment: string): boolean => new Date(moment).toDateString() === new Date().toDateString();
-
-/** The visible columns, in order. A click on a model, a key or an end user narrows the list to it. */
+/** The visible columns, in order. A click on a model, or on a key with its end user, narrows the list to it. */
 export function callColumns(narrow: Narrow): Column<ReceiptItem>[] {
   const shown = shownBy(narrow);
   return [

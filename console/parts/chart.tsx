@@ -5,10 +5,11 @@ import { duration, short } from "../format/numbers.ts";
 import { ticks, type Unit } from "../format/ticks.ts";
 import { clockTime, day } from "../format/time.ts";
 import { drawnScheme } from "../state/scheme.ts";
+import { shownZone } from "../state/zone.ts";
 import { Icon } from "./icon.tsx";
 
 /** Colour names from styles/colours.css. */
-export type Tone = "one" | "two" | "three" | "rest" | "bad";
+export type Tone = "one" | "two" | "three" | "four" | "five" | "rest" | "bad";
 
 export interface Series {
   name: string;
@@ -91,10 +92,8 @@ function coloursIn(host: HTMLElement, classes: readonly string[]): string[] {
 /** `14:00`, or the date at midnight. */
 function axisWords(seconds: readonly number[]): string[] {
   return seconds.map((second) => {
-    const date = new Date(second * 1_000);
-    return date.getHours() === 0 && date.getMinutes() === 0
-      ? day(date.getTime())
-      : clockTime(date.getTime()).slice(0, 5);
+    const time = clockTime(second * 1_000).slice(0, 5);
+    return time === "00:00" ? day(second * 1_000) : time;
   });
 }
 
@@ -106,6 +105,7 @@ function optionsOf(
   onCursor: (at: number | undefined) => void,
 ): uPlot.Options {
   const { series, kind, unit, height = 150, onSpan } = latest.current;
+  const zone = shownZone.value;
   const drawn = kind === "bars" ? series.toReversed() : series;
   const tones = coloursIn(host, ["tone-axis", "tone-grid", ...drawn.map(({ tone }) => `tone-${tone}`)]);
   const [axis = "", grid = "", ...colours] = tones;
@@ -113,6 +113,7 @@ function optionsOf(
   return {
     width: Math.max(120, host.clientWidth),
     height,
+    tzDate: (second) => uPlot.tzDate(new Date(second * 1_000), zone),
     padding: [8, 22, 0, 0],
     legend: { show: false },
     cursor: {
@@ -219,7 +220,7 @@ export function Chart(props: ChartProps) {
       made.destroy();
       plot.current = undefined;
     };
-  }, [names, asTable, drawnScheme.value, everyMs]);
+  }, [names, asTable, drawnScheme.value, shownZone.value, everyMs]);
   useEffect(() => plot.current?.setData(dataOf(latest.current)));
   const shownAt = at === undefined || times[at] === undefined ? undefined : at;
   return (

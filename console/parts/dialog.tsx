@@ -7,11 +7,13 @@ interface DialogProps {
   onClose: () => void;
   /** Escape and the close button do nothing, because the dialog shows something only once. */
   mustAnswer?: boolean;
+  /** Hides the page below. */
+  kind?: "covering";
   children: ComponentChildren;
 }
 
 /** Uses the browser's dialog element, which handles focus, Escape and screen readers. */
-export function Dialog({ title, onClose, mustAnswer = false, children }: DialogProps) {
+export function Dialog({ title, onClose, mustAnswer = false, kind, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
@@ -19,8 +21,10 @@ export function Dialog({ title, onClose, mustAnswer = false, children }: DialogP
   return (
     <dialog
       ref={dialog}
+      class={kind}
       aria-label={title}
-      onClose={onClose}
+      // Browsers close a dialog when Escape is pressed again, whatever the first time did.
+      onClose={() => (mustAnswer ? dialog.current?.showModal() : onClose())}
       onCancel={(event) => {
         if (mustAnswer) event.preventDefault();
       }}

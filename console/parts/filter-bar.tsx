@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { type CallFilter, readFilter, replaceWord, unknownWords, writeFilter } from "../state/filter.ts";
-import { nameOfKey } from "../state/names.ts";
+import { namedValue } from "../state/names.ts";
 import { place, setQuery } from "../state/router.ts";
 import { Icon } from "./icon.tsx";
 
@@ -91,7 +91,7 @@ export function FilterBar({ label }: { label: string }) {
                 onClick={() => setQuery({ q: writeFilter({ ...filter, [name]: undefined }) })}
               >
                 <span class="muted">{name}</span> {SIGNS[name] ?? ""}
-                {name === "key" ? nameOfKey(String(value)) : String(value)}
+                {namedValue(name, String(value))}
                 <Icon name="close" size={12} />
               </button>
             </li>

@@ -22,8 +22,9 @@ interface Target {
 }
 
 const MAX_SHOWN = 12;
-/** Receipts, requests, and traces: 32 hexadecimal digits. */
-const CALL_ID = /^(?:rcp_|req_)\w+$|^[0-9a-f]{32}$/;
+/** IDs of receipts and requests are in base64url, those of traces 32 hexadecimal digits, which some tools write as a UUID. */
+const CALL_ID = /^(?:rcp_|req_)[\w-]+$|^[0-9a-f]{32}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const OWN_ID = /^r(?:cp|eq)_/;
 
 const target = (kind: string, name: string, href: string, more = ""): Target => ({
   kind,
@@ -57,7 +58,7 @@ async function named(abort: AbortSignal): Promise<Target[]> {
 export function matches(targets: readonly Target[], text: string): Target[] {
   const wanted = text.trim().toLowerCase();
   if (CALL_ID.test(wanted)) {
-    const id = text.trim();
+    const id = OWN_ID.test(wanted) ? text.trim() : wanted.replaceAll("-", "");
     const href = id.startsWith("rcp_") ? `/calls/${id}` : `/calls?${new URLSearchParams({ q: id, range: "30d" })}`;
     return [target("call", id, href)];
   }

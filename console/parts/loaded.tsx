@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { retryWords, useRetry } from "../connection/retry.ts";
 import { clockTime } from "../format/time.ts";
 import { Problem, Waiting } from "./basics.tsx";
 import type { Loaded as LoadedData } from "./use-data.ts";
@@ -12,6 +13,7 @@ interface LoadedProps<Data> {
 
 /** The states of data that all pages share: loading, failed, out of date, and there. */
 export function Loaded<Data>({ of: { data, error, atMs, reload }, rows, children }: LoadedProps<Data>) {
+  const seconds = useRetry(data === undefined ? undefined : error, reload);
   if (data === undefined) {
     if (error !== undefined) return <Problem error={error} retry={reload} />;
     return <Waiting {...(rows === undefined ? {} : { rows })} />;
@@ -19,11 +21,14 @@ export function Loaded<Data>({ of: { data, error, atMs, reload }, rows, children
   return (
     <>
       {error !== undefined && (
-        <p class="stale" role="status">
-          These figures are from {atMs === undefined ? "before" : clockTime(atMs)}. They could not be updated:{" "}
-          {error.message}{" "}
+        <p class="stale">
+          <span role="status">
+            These figures are from {atMs === undefined ? "before" : clockTime(atMs)}. They could not be updated:{" "}
+            {error.message}
+          </span>{" "}
+          {seconds !== undefined && `${retryWords(seconds)} `}
           <button type="button" class="link" onClick={reload}>
-            Try again
+            {seconds === undefined ? "Try again" : "Try now"}
           </button>
         </p>
       )}

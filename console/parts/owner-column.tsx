@@ -1,4 +1,4 @@
-import { nameOfKey } from "../state/names.ts";
+import { nameOfKey, nameOfProject } from "../state/names.ts";
 import type { Column } from "./data-table.tsx";
 import { TwoLines } from "./two-lines.tsx";
 
@@ -18,8 +18,8 @@ export const ownerColumn = <Row extends Owned>(path: string): Column<Row> => ({
           {nameOfKey(key)}
         </a>
       }
-      below={<a href={`${path}?${new URLSearchParams({ project })}`}>{project}</a>}
-      title={`${nameOfKey(key)}, project ${project}`}
+      below={<a href={`${path}?${new URLSearchParams({ project })}`}>{nameOfProject(project)}</a>}
+      title={`${nameOfKey(key)}, project ${nameOfProject(project)}`}
     />
   ),
 });

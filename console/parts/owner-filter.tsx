@@ -1,4 +1,4 @@
-import { nameOfKey } from "../state/names.ts";
+import { namedValue } from "../state/names.ts";
 import { place, setQuery } from "../state/router.ts";
 import { Icon } from "./icon.tsx";
 
@@ -24,7 +24,7 @@ export const OwnerFilter = () => {
             aria-label={`Remove filter ${name} ${value}`}
             onClick={() => setQuery({ [name]: undefined, after: undefined })}
           >
-            <span class="muted">{name}</span> {name === "key" ? nameOfKey(value) : value}
+            <span class="muted">{name}</span> {namedValue(name, value)}
             <Icon name="close" size={12} />
           </button>
         </li>

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CatalogueModel } from "../api/types.ts";
 import { samplesOf } from "../play/code.ts";
-import type { Turn } from "../play/conversation.ts";
+import { inCode, type Turn } from "../play/conversation.ts";
 import { VOICE } from "../play/protocols.ts";
-import type { PlayRequest, PlaySettings, Protocol } from "../play/request.ts";
+import { type PlayRequest, type PlaySettings, type Protocol, requestOf } from "../play/request.ts";
 import { Choice, Code } from "./basics.tsx";
 import { ModelPicker } from "./model-picker.tsx";
 import { AnswerContent, AnswerFigures } from "./play-answer.tsx";
@@ -53,7 +53,7 @@ function Conversation({ id, turns, model }: Pick<ColumnProps, "id" | "turns" | "
           answer !== undefined && (
             <li key={turn}>
               <p class="asked">
-                {prompt}
+                {prompt || "(the edited request)"}
                 {attached.length > 0 && (
                   <span class="muted small block">{attached.map(({ name }) => name).join(", ")}</span>
                 )}
@@ -100,9 +100,22 @@ function Request({ request, edited, problem, onEdit }: Pick<ColumnProps, "reques
   );
 }
 
-function Samples({ settings, request, base }: Pick<ColumnProps, "settings" | "request" | "base">) {
+/** An edited body, unless it is not an object. */
+function bodyIn(edited: string | undefined): PlayRequest["body"] | undefined {
+  try {
+    const read: unknown = JSON.parse(edited ?? "");
+    return typeof read === "object" && read !== null ? { ...read } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function Samples({ settings: next, turns, edited, base }: Pick<ColumnProps, "settings" | "turns" | "edited" | "base">) {
   const [sample, setSample] = useState("curl");
-  const samples = settings && request ? samplesOf(base, settings, request) : [];
+  const settings = next && inCode(next, turns);
+  const request = settings && requestOf(settings);
+  const body = bodyIn(edited) ?? request?.body;
+  const samples = settings && request && body ? samplesOf(base, settings, { ...request, body }) : [];
   const shown = samples.find((one) => one.name === sample) ?? samples[0];
   return (
     <>

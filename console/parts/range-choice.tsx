@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { full } from "../format/time.ts";
-import { RANGE_NAMES, type Range } from "../state/range.ts";
+import { dated } from "../format/time.ts";
+import { type CalendarName, RANGE_NAMES, type Range, type RangeName, rangeWords } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import { readZone, wallClock, ZONES, zoned } from "../state/zone.ts";
 import { Choice } from "./basics.tsx";
@@ -68,20 +68,31 @@ function CustomRange({ range, onClose }: { range: Range; onClose: () => void }) 
   );
 }
 
+/** The ranges of pages whose figures are by day. */
+export const RANGES_OF_DAYS = ["24h", "7d", "30d", "yesterday", "month"] as const;
+
+interface RangeChoiceProps {
+  range: Range;
+  names?: readonly (RangeName | CalendarName)[];
+}
+
 /** The time that a page is about: a preset or two moments. The address has it. */
-export function RangeChoice({ range }: { range: Range }) {
+export function RangeChoice({ range, names = RANGE_NAMES }: RangeChoiceProps) {
   const [isOpen, setOpen] = useState(false);
-  const isCustom = range.name === undefined;
+  const chosen = range.name ?? range.calendar;
+  const isCustom = chosen === undefined;
+  // A link from another page may have one of its ranges.
+  const offered = isCustom || names.includes(chosen) ? names : [chosen, ...names];
   return (
     <>
       <Choice
         label="Range"
-        value={range.name}
-        options={RANGE_NAMES.map((name) => ({ value: name, name }))}
+        value={chosen}
+        options={offered.map((name) => ({ value: name, name: rangeWords(name) }))}
         onChange={(name) => setQuery({ range: name, from: undefined, to: undefined, after: undefined })}
       />
       <button type="button" aria-pressed={isCustom} onClick={() => setOpen(true)}>
-        {isCustom ? `${full(range.fromMs)} – ${range.toMs === undefined ? "now" : full(range.toMs)}` : "Custom"}
+        {isCustom ? `${dated(range.fromMs)} – ${range.toMs === undefined ? "now" : dated(range.toMs)}` : "Custom"}
       </button>
       {isOpen && <CustomRange range={range} onClose={() => setOpen(false)} />}
     </>

@@ -13,7 +13,7 @@ interface RankedBarsProps {
   report: Report;
 }
 
-/** The largest groups as bars, each a share of the total. A bar leads to what its group consists of. */
+/** The largest groups as bars, each with its share of the total. A bar leads to what its group consists of. */
 export function RankedBars({ view, metric, report }: RankedBarsProps) {
   const ranked = rankedOf(report, metric, MOST);
   const all = report.total[metric];
@@ -29,7 +29,7 @@ export function RankedBars({ view, metric, report }: RankedBarsProps) {
       </figcaption>
       {ranked.length === 0 && <p class="muted">No {METRICS[metric].name.toLowerCase()} in this time range.</p>}
       <ol>
-        {ranked.map(({ row, size, share }) => {
+        {ranked.map(({ row, size, length }) => {
           const name = rowWords(view.by, row);
           const address = insideOf(view, row);
           return (
@@ -37,7 +37,7 @@ export function RankedBars({ view, metric, report }: RankedBarsProps) {
               <span class="name" title={name}>
                 {address === undefined ? name : <a href={address}>{name}</a>}
               </span>
-              <meter class="bar" min={0} max={1} value={Math.min(1, share)} aria-hidden="true" />
+              <meter class="bar" min={0} max={1} value={length} aria-hidden="true" />
               <span class="number">{shown(size)}</span>
               <span class="number muted">{percent(size, all)}</span>
             </li>

@@ -5,6 +5,7 @@ import { isLive } from "../state/events.ts";
 import { place } from "../state/router.ts";
 import { SCHEMES, scheme } from "../state/scheme.ts";
 import { addressOf, groupsFor, isAt, type Section, sectionOf } from "../state/sections.ts";
+import { shownZone } from "../state/zone.ts";
 import { Dialog } from "./dialog.tsx";
 import { GoTo, openGoTo } from "./go-to.tsx";
 import { Icon } from "./icon.tsx";
@@ -93,6 +94,7 @@ function Menu({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </nav>
+      <p class="muted small">All times are in {shownZone}.</p>
     </Dialog>
   );
 }
@@ -105,7 +107,10 @@ function Foot() {
     <div class="side-foot">
       <span class="who" title={session.value?.role}>
         <i class={isLive.value ? "dot live" : "dot"} aria-hidden="true" />
-        {session.value?.operator}
+        <span>
+          {session.value?.operator}
+          <small title="All times are in this zone">{shownZone}</small>
+        </span>
         <span class="unseen">{isLive.value ? ", receiving live updates" : ""}</span>
       </span>
       <button

@@ -1,8 +1,8 @@
 import { money, usd } from "../format/money.ts";
 import { percent, short, whole } from "../format/numbers.ts";
 import { day, when } from "../format/time.ts";
-import { nameOfKey } from "../state/names.ts";
-import { isTime, METRIC_NAMES, METRICS, type MetricName, type Report, type SumRow } from "../state/usage.ts";
+import { nameOfKey, nameOfProject } from "../state/names.ts";
+import { isTime, largestOf, METRIC_NAMES, METRICS, type MetricName, type Report, type SumRow } from "../state/usage.ts";
 import { callsOf, type UsageView } from "../state/usage-links.ts";
 import { words } from "./basics.tsx";
 import { Change } from "./change.tsx";
@@ -18,8 +18,9 @@ const titled = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.
 export function groupWords(dimension: string, group: string): string {
   if (group === "") return "(none)";
   if (dimension === "key") return nameOfKey(group);
+  if (dimension === "project") return nameOfProject(group);
   if (dimension === "hour") return when(group);
-  if (dimension === "day") return `${day(`${group}T00:00`)} ${group.slice(0, 4)}`;
+  if (dimension === "day") return `${day(group)} ${group.slice(0, 4)}`;
   return dimension === "outcome" ? words(group) : group;
 }
 
@@ -43,10 +44,11 @@ interface UsageTableProps {
 
 const WORSE: Readonly<Partial<Record<MetricName, "worse">>> = { failures: "worse" };
 
-/** All rows of a report, the remainder and the total. Bars and percentages are shares of the total. */
+/** All rows of a report, the remainder and the total. Percentages are shares of the total, bars of the largest row. */
 export function UsageTable({ view, metric, report, before, isComplete }: UsageTableProps) {
   const { by } = view;
   const all = report.total[metric];
+  const largest = largestOf(report.rows, metric);
   const sortable = <Value extends number | string>(of: (row: SumRow) => Value) => (isComplete ? { sortBy: of } : {});
   const columns: Column<SumRow>[] = [
     ...by.map(
@@ -68,7 +70,7 @@ export function UsageTable({ view, metric, report, before, isComplete }: UsageTa
       title: "Share",
       cell: ({ values }) => (
         <span class="share-of">
-          <meter class="bar" min={0} max={Math.max(1, all)} value={values[metric]} aria-hidden="true" />
+          <meter class="bar" min={0} max={largest} value={values[metric]} aria-hidden="true" />
           {percent(values[metric], all)}
         </span>
       ),

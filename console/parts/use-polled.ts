@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { hasEnded } from "../api/client.ts";
 import { listenTo } from "../state/events.ts";
 import { type Loaded, useData, useThrottled } from "./use-data.ts";
 
@@ -13,7 +14,7 @@ export function usePolled<Data>(
   const soon = useThrottled(reload, 500);
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!document.hidden) reload();
+      if (!document.hidden && !hasEnded.value) reload();
     }, everyMs);
     const stop = listenTo(({ type }) => {
       if (type === "call.begun" || type === "call.ended" || type === "lagged") soon();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { CatalogueModel } from "../api/types.ts";
 import { findModels } from "../parts/model-picker.tsx";
 import { priceAges } from "../state/price-ages.ts";
-import { type Answer, costSoFar, pastOf, type Turn, withAnswer } from "./conversation.ts";
+import { type Answer, costSoFar, inCode, pastOf, type Turn, withAnswer } from "./conversation.ts";
 import { promptLabel, settingsFor } from "./settings.ts";
 
 type Offer = CatalogueModel["offers"][number];
@@ -68,6 +68,26 @@ describe("a conversation with two models", () => {
     expect(pastOf(turns, "model").map((past) => past.answer)).toEqual(["one", ""]);
     expect(pastOf(turns, "model2").map((past) => past.answer)).toEqual(["two", ""]);
     expect(withAnswer(turns, 9, "model", answer("lost"))).toEqual([...turns]);
+  });
+
+  test("K4: the code has the last prompt while the next one is not written yet", () => {
+    const sent = { ...turn(2), attached: [{ name: "a.png", type: "image/png", base64: "AAAA" }] };
+    const settings: Parameters<typeof inCode>[0] = {
+      prompt: "",
+      attached: [],
+      history: pastOf([turn(1), sent], "model"),
+    };
+    const shown = inCode(settings, [turn(1), sent]);
+    expect(shown).toEqual({ prompt: "question 2", attached: sent.attached, history: pastOf([turn(1)], "model") });
+    const written = { ...settings, prompt: "next" };
+    expect(inCode(written, [turn(1), sent])).toBe(written);
+  });
+
+  test("K4: the code never has an empty message, also for images and edited requests", () => {
+    const image = { prompt: " ", attached: [], history: [] };
+    expect(inCode(image, [turn(1)])).toMatchObject({ prompt: "question 1", history: [] });
+    expect(inCode(image, [turn(1), { ...turn(2), prompt: "" }]).prompt).toBe("question 1");
+    expect(inCode(image, []).prompt).toBe("Hello");
   });
 
   test("costs about what its text costs, and nothing is said without a price", () => {

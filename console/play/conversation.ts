@@ -1,5 +1,5 @@
 import type { CatalogueModel, ReceiptDetail } from "../api/types.ts";
-import type { Attached, PastTurn } from "./request.ts";
+import type { Attached, PastTurn, PlaySettings } from "./request.ts";
 import type { Progress } from "./send.ts";
 
 export interface Answer {
@@ -13,6 +13,7 @@ export interface Answer {
 /** A prompt, and the answer of each column. */
 export interface Turn {
   id: number;
+  /** Empty if the body was edited, so that nobody knows what it asks. */
   prompt: string;
   attached: readonly Attached[];
   answers: Readonly<Record<string, Answer | undefined>>;
@@ -25,6 +26,19 @@ export const pastOf = (turns: readonly Turn[], column: string): PastTurn[] =>
 /** The turns with a new state of one answer. */
 export const withAnswer = (turns: readonly Turn[], id: number, column: string, answer: Answer): readonly Turn[] =>
   turns.map((turn) => (turn.id === id ? { ...turn, answers: { ...turn.answers, [column]: answer } } : turn));
+
+const USUAL_PROMPT = "Hello";
+
+/** The settings for sample code: while the next prompt is not written, those of the last one, so that the code can be run. */
+export function inCode<Settings extends Pick<PlaySettings, "prompt" | "attached" | "history">>(
+  settings: Settings,
+  turns: readonly Turn[],
+): Settings {
+  if (settings.prompt.trim() !== "") return settings;
+  const at = turns.findLastIndex(({ prompt }) => prompt !== "");
+  const { prompt, attached } = turns[at] ?? { prompt: USUAL_PROMPT, attached: settings.attached };
+  return { ...settings, prompt, attached, history: at < 0 ? settings.history : settings.history.slice(0, at) };
+}
 
 const CHARACTERS_OF_TOKEN = 4;
 const NANO = 1_000_000_000;

@@ -109,7 +109,7 @@ const genaiPath = (model: string, verb: string): string => {
 type Message = Record<string, unknown>;
 type Parts = (prompt: string, attached: readonly Attached[]) => unknown;
 
-/** The turns as messages: those of the user by `parts`, those of the model by `said`. Unanswered turns are left out. */
+/** The turns as messages: those of the user by `parts`, those of the model by `said`. Turns without a known prompt or an answer are left out. */
 function conversation(
   { history, prompt, attached }: PlaySettings,
   parts: Parts,
@@ -117,7 +117,7 @@ function conversation(
   asked: (content: unknown) => Message = (content) => ({ role: "user", content }),
 ): Message[] {
   const past = history
-    .filter(({ answer }) => answer !== "")
+    .filter(({ prompt: asks, answer }) => asks !== "" && answer !== "")
     .flatMap((turn) => [asked(parts(turn.prompt, turn.attached)), said(turn.answer)]);
   return [...past, asked(parts(prompt, attached))];
 }

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { session } from "../api/client.ts";
+import { hasEnded, session } from "../api/client.ts";
 import { probe } from "../connection/connection.ts";
 
 /** A gateway event, as documented in docs/admin.md. */
@@ -34,7 +34,7 @@ export function listenTo(listener: Listener): () => void {
 }
 
 function adjust(): void {
-  const isWanted = listeners.size > 0 && !document.hidden && Boolean(session.value);
+  const isWanted = listeners.size > 0 && !document.hidden && Boolean(session.value) && !hasEnded.value;
   if (isWanted === (source !== undefined)) return;
   if (!isWanted) {
     source?.close();
@@ -61,4 +61,5 @@ function dispatch(type: string, { data }: MessageEvent<string>): void {
 export function watchVisibility(): void {
   document.addEventListener("visibilitychange", adjust);
   session.subscribe(() => adjust());
+  hasEnded.subscribe(() => adjust());
 }

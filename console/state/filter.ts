@@ -15,6 +15,8 @@ export interface CallFilter {
   end_user?: string;
   /** The live connection that calls were turns of. */
   session?: string;
+  /** The name of a guard that found something. */
+  guard?: string;
   /** `true` if a stored response has answered. */
   cached?: string;
   /** Text in the captured bodies. */
@@ -42,6 +44,7 @@ export const NAMES = [
   "batch",
   "end_user",
   "session",
+  "guard",
   "cached",
   "body",
 ] as const;

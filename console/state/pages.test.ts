@@ -49,4 +49,23 @@ describe("ranges in the address", () => {
     });
     expect(read("range=nonsense").name).toBe("24h");
   });
+
+  test("K4: yesterday and this month are those of the page's zone, also around a change of clocks", () => {
+    const span = (query: string, now: string) => {
+      const { name, calendar, fromMs, toMs } = readRange(new URLSearchParams(query), Date.parse(now));
+      const shown = (ms: number | undefined) => ms && new Date(ms).toISOString().slice(0, 16);
+      return [name, calendar, shown(fromMs), shown(toMs)];
+    };
+    const yesterday = (zone: string, now: string) => span(`range=yesterday&zone=${zone}`, now).slice(2);
+    expect(span("range=yesterday&zone=UTC", "2026-11-19T00:30:00Z")).toEqual([
+      undefined,
+      "yesterday",
+      "2026-11-18T00:00",
+      "2026-11-19T00:00",
+    ]);
+    expect(yesterday("Asia/Tokyo", "2026-11-19T15:30:00Z")).toEqual(["2026-11-18T15:00", "2026-11-19T15:00"]);
+    expect(yesterday("Europe/Berlin", "2026-10-26T08:00:00Z")).toEqual(["2026-10-24T22:00", "2026-10-25T23:00"]);
+    const month = span("range=month&zone=America/New_York", "2026-11-19T12:00:00Z");
+    expect(month).toEqual([undefined, "month", "2026-11-01T04:00", undefined]);
+  });
 });

@@ -62,6 +62,13 @@ describe("console-notes 4: Go to", () => {
     expect(names("nothing")).toEqual([]);
   });
 
+  test("K4: IDs have every character of base64url", () => {
+    const href = (text: string) => matches([], text)[0]?.href;
+    expect(href("rcp_0mwk6r4qn-A_x9-")).toBe("/calls/rcp_0mwk6r4qn-A_x9-");
+    expect(href("req_0mwk6r4qnZ-3f")).toBe("/calls?q=req_0mwk6r4qnZ-3f&range=30d");
+    expect(href("0AF76519-16cd-43dd-8448-eb211c80319c")).toBe("/calls?q=0af7651916cd43dd8448eb211c80319c&range=30d");
+  });
+
   test("the ID of a receipt leads to its page, that of a request or a trace to a search", () => {
     const href = (text: string) => matches([], text)[0]?.href;
     expect(href(" rcp_0mwk6r4qn ")).toBe("/calls/rcp_0mwk6r4qn");

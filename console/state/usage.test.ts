@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { UsageAmounts, UsageRow } from "../api/types.ts";
 import { csvCell, csvOf } from "../format/csv.ts";
 import { reportOf, stackOf } from "./usage.ts";
+import { shownZone } from "./zone.ts";
 
 const NO_USAGE = { input: null, output: null, cache_read: null } as unknown as UsageAmounts;
 
@@ -56,6 +57,26 @@ describe("must show: totals agree", () => {
       { name: "c", values: [0, 3] },
       { name: "Other", values: [0, 3] },
     ]);
+    expect(stackOf(rows, ["day", "model"], "cost", 5).series.map(({ name }) => name)).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+      "e",
+    ]);
+  });
+
+  test("K4: days are drawn where they begin in the zone of the page", () => {
+    const own = shownZone.value;
+    shownZone.value = "Asia/Tokyo";
+    const { times } = stackOf([row(["2026-11-18"], 1, 1)], ["day"], "cost");
+    shownZone.value = own;
+    expect(times.map((ms) => new Date(ms).toISOString())).toEqual(["2026-11-17T15:00:00.000Z"]);
+  });
+
+  test("K4: a single group that is left is shown by its name, because it needs no more room than the rest", () => {
+    const rows = ["a", "b", "c", "d"].map((model, at) => row(["2026-11-01", model], 1, 9 - at));
+    expect(stackOf(rows, ["day", "model"], "cost").series.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
   });
 });
 

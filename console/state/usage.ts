@@ -1,5 +1,7 @@
 import type { UsageRow } from "../api/types.ts";
 
+import { shownZone, zoned } from "./zone.ts";
+
 export const DIMENSIONS = [
   "day",
   "hour",
@@ -111,21 +113,21 @@ export interface Stack {
   series: { name: string; values: number[] }[];
 }
 
-/** A series over time for each of the largest groups of the other dimension, and one for the rest. */
+/** A series over time for each of the largest groups of the other dimension, and one for the rest, if it is more than one group. */
 export function stackOf(rows: readonly UsageRow[], by: readonly string[], metric: MetricName, most = 3): Stack {
   const at = by.findIndex(isTime);
   const everyMs = by[at] === "hour" ? HOUR_MS : DAY_MS;
   const other = by.findIndex((_, index) => index !== at);
-  // Days are drawn in the browser's time zone.
+  // A day is drawn where it begins in the zone of the chart.
   const timeOf = (group: string): number =>
-    everyMs === DAY_MS ? new Date(`${group}T00:00`).getTime() : Date.parse(group);
+    (everyMs === DAY_MS ? zoned(`${group}T00:00:00`, shownZone.value) : undefined) ?? Date.parse(group);
   const times = [...new Set(rows.map(({ groups }) => timeOf(groups[at] ?? "")))].sort((one, two) => one - two);
   const sizes = new Map<string, number>();
   const nameOf = ({ groups }: UsageRow): string => (other < 0 ? METRICS[metric].name : (groups[other] ?? ""));
   for (const row of rows) sizes.set(nameOf(row), (sizes.get(nameOf(row)) ?? 0) + METRICS[metric].of(row));
   const largest = [...sizes].sort(([, one], [, two]) => two - one).map(([name]) => name);
-  const own = largest.slice(0, most);
-  const names = largest.length > most ? [...own, OTHER] : own;
+  const own = largest.slice(0, largest.length === most + 1 ? most + 1 : most);
+  const names = largest.length > own.length ? [...own, OTHER] : own;
   const series = names.map((name) => ({ name, values: times.map(() => 0) }));
   for (const row of rows) {
     const place = own.indexOf(nameOf(row));
@@ -144,12 +146,20 @@ export interface Ranked {
   size: number;
   /** Of the total, which may be of more groups than are shown; 0 if it is nothing. */
   share: number;
+  /** Of the largest, for the length of its bar. */
+  length: number;
 }
+
+/** The longest bar is full: as shares of the total, bars of a hundred groups could not be told apart. */
+export const largestOf = (rows: readonly SumRow[], metric: MetricName): number =>
+  rows.reduce((most, { values }) => Math.max(most, values[metric]), 1);
 
 export function rankedOf({ rows, total }: Report, metric: MetricName, most = 10): Ranked[] {
   const all = total[metric];
+  const largest = largestOf(rows, metric);
   return rows
-    .map((row) => ({ row, size: row.values[metric], share: all === 0 ? 0 : row.values[metric] / all }))
+    .map((row) => ({ row, size: row.values[metric] }))
+    .map(({ row, size }) => ({ row, size, share: all === 0 ? 0 : size / all, length: size / largest }))
     .filter(({ size }) => size > 0)
     .toSorted((one, other) => other.size - one.size)
     .slice(0, most);

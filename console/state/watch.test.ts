@@ -122,6 +122,14 @@ describe("console-design: order, bars and labels are of one figure", () => {
     ]);
     expect(rankedOf(report, "failures")).toEqual([]);
   });
+
+  test("K4: the longest bar is full, however small its share of the total is", () => {
+    const many = Array.from({ length: 100 }, (_, at) => row([String(at)], 1, 100 - at / 2));
+    const [first, second] = rankedOf(reportOf(many, many, 100), "cost");
+    expect(first).toMatchObject({ length: 1 });
+    expect(first?.share).toBeLessThan(0.02);
+    expect(second?.length).toBeCloseTo(0.995);
+  });
 });
 
 describe("console-design: every figure leads to its calls", () => {

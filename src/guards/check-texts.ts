@@ -7,6 +7,7 @@ import type { TextFinder, TextMatch } from "./find/text-match.ts";
 import type { Guard } from "./guard.ts";
 import { GuardBlockedError } from "./guard-errors.ts";
 import { labelsOf } from "./labels-of.ts";
+import { MOST_PLACES, placeOf } from "./place-of.ts";
 import { replacementOf } from "./replacement-of.ts";
 
 /**
@@ -56,6 +57,7 @@ class Search {
   readonly #finder: TextFinder;
   readonly #context: CheckContext;
   readonly #labels = new Set<string>();
+  readonly #paths = new Set<string>();
   #count = 0;
   #ms = 0;
 
@@ -77,7 +79,7 @@ class Search {
       const startedMs = this.#context.nowMs();
       const { value: slice, done } = slices.next();
       if (done === true) break;
-      for (const { label } of slice.matches) this.#note(label);
+      for (const { label } of slice.matches) this.#note(label, text);
       if (redacts && (slice.matches.length > 0 || copied > 0)) {
         left.push(redacted(value.slice(copied, slice.end), slice.matches, copied, kind));
         copied = slice.end;
@@ -88,9 +90,10 @@ class Search {
     if (copied > 0) text.value = left.join("");
   }
 
-  #note(label: string): void {
+  #note(label: string, text: CheckedText): void {
     if (label === "") return;
     this.#count++;
+    if (this.#paths.size < MOST_PLACES) this.#paths.add(placeOf(text));
     this.#labels.add(label);
   }
 
@@ -102,7 +105,8 @@ class Search {
       return;
     }
     const reason = labelsOf([...this.#labels]);
-    tally.add(name, { verdict: VERDICTS[action], count: this.#count, reason, ms: this.#ms });
+    const found = { count: this.#count, paths: [...this.#paths], reason, ms: this.#ms };
+    tally.add(name, { verdict: VERDICTS[action], ...found });
     if (action === "block") throw new GuardBlockedError(name, reason);
   }
 }

@@ -1,4 +1,5 @@
 import type { GuardOn, GuardVerdict } from "../canon/guard/guard-verdict.ts";
+import { MOST_PLACES } from "./place-of.ts";
 
 const RANK: Readonly<Record<GuardVerdict["verdict"], number>> = {
   passed: 0,
@@ -23,10 +24,7 @@ export class GuardTally {
   }
 
   /** A guard has looked at something. The most severe of its verdicts counts. */
-  add(
-    name: string,
-    { verdict, count = 0, reason, ms }: Pick<GuardVerdict, "verdict" | "count" | "reason" | "ms">,
-  ): void {
+  add(name: string, { verdict, count = 0, paths = [], reason, ms }: Omit<GuardVerdict, "name" | "on">): void {
     const before = this.#verdicts.get(name);
     if (before === undefined) return;
     const isFirst = !this.#begun.has(name);
@@ -35,6 +33,8 @@ export class GuardTally {
     const next: GuardVerdict = { name, on: this.on, verdict: worse ? verdict : before.verdict, ms: before.ms + ms };
     const found = (before.count ?? 0) + count;
     if (found > 0) next.count = found;
+    const places = [...new Set([...(before.paths ?? []), ...paths])].filter((path) => path !== "");
+    if (places.length > 0) next.paths = places.slice(0, MOST_PLACES);
     const why = worse || isFirst ? reason : (before.reason ?? reason);
     if (why !== undefined) next.reason = why.slice(0, MAX_REASON);
     this.#verdicts.set(name, next);

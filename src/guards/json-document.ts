@@ -26,7 +26,7 @@ const NAMES: ReadonlySet<string> = new Set(["name", "server_label", "display_nam
 /** What such a value looks like. Anything else is a text, whatever its member is called. */
 const STRUCTURED = /^[\w.:/@+=;*-]{1,256}$/;
 /** Members whose content has no fixed form, such as schemas: nothing in it is a word of the protocol, and models read its keys. */
-const FREE: ReadonlySet<string> = new Set(
+export const FREE: ReadonlySet<string> = new Set(
   `args arguments input metadata labels json parameters schema input_schema inputSchema output_schema outputSchema response_schema
   responseSchema parametersJsonSchema parameters_json_schema responseJsonSchema response_json_schema json_schema input_examples
   chat_template_kwargs client_metadata`.split(/\s+/),

@@ -16,6 +16,8 @@ export interface HookAnswer {
   /** `unreadable`: it takes no such text. */
   readonly verdict: "allow" | "block" | "replace" | "unreadable";
   readonly reason?: string | undefined;
+  /** The texts in the question that it is about; absent if that is not known. */
+  readonly places?: readonly number[];
   /** New texts by the places of the texts in the question. */
   readonly replacements?: ReadonlyMap<number, string>;
 }

@@ -14,6 +14,8 @@ import { listReceipts, receiptById } from "./receipt-pages.ts";
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 4, 1);
 
+const VERDICTS = ["passed", "blocked", "not_run"] as const;
+
 /** Four an hour for some days; neighbours differ in key, model and outcome. */
 const receiptAt = (index: number): Receipt => {
   const createdAtMs = START_MS + index * (HOUR_MS / 4);
@@ -32,6 +34,9 @@ const receiptAt = (index: number): Receipt => {
     requestId: `req_${timePrefix(createdAtMs - (index % 2) * (HOUR_MS / 4))}abc${index - (index % 2)}`,
     ...(index % 50 === 0 ? { traceId: `${String(index).padStart(16, "0")}a3ce929d0e0e4736` } : {}),
     ...(index % 8 === 0 ? { batch: { id: "batch_8", line: index + 1, customId: `row ${index}` } } : {}),
+    ...(index % 6 === 0
+      ? { guards: [{ name: "own", on: "request", verdict: VERDICTS[(index / 6) % 3] ?? "passed", ms: 1 }] }
+      : {}),
     ...(index === 40 ? { provider: "Rare_100%" } : {}),
   });
 };
@@ -75,6 +80,8 @@ function pagesContract(databases: TestDatabases): void {
       ],
       [{ minCostNanoUsd: 390, project: "default" }, (receipt: Receipt) => receipt.costNanoUsd >= 390],
       [{ outcome: "failed", key: "key_2" }, (receipt: Receipt) => receipt.outcome !== "ok" && receipt.key === "key_2"],
+      [{ guard: "own" }, ({ guards = [] }: Receipt) => guards[0]?.verdict === "blocked"],
+      [{ guard: "ow" }, () => false],
       [{ minTotalMs: 3_950 }, (receipt: Receipt) => receipt.totalMs >= 3_950],
       [{ stream: false, lane: "translated" }, (receipt: Receipt) => !receipt.stream && receipt.lane === "translated"],
       [{ stream: true, dialect: "genai" }, (receipt: Receipt) => receipt.stream && receipt.clientDialect === "genai"],

@@ -43,7 +43,15 @@ interface ReceiptView {
     /** The traits that every offer had to have. */
     require: Record<string, string> | null;
     /** What guards found. */
-    guards: { name: string; on: GuardOn; verdict: string; count: number; reason: string | null; ms: number }[];
+    guards: {
+      name: string;
+      on: GuardOn;
+      verdict: string;
+      count: number;
+      paths: readonly string[];
+      reason: string | null;
+      ms: number;
+    }[];
     fields: FieldNote[];
     tags: readonly string[];
     end_user: string | null;
@@ -126,11 +134,12 @@ export function receiptView(receipt: Receipt): ReceiptView {
       })),
       hedged: receipt.hedged === true,
       require: receipt.require === undefined ? null : requirementsView(receipt.require),
-      guards: (receipt.guards ?? []).map(({ name, on, verdict, count = 0, reason = null, ms }) => ({
+      guards: (receipt.guards ?? []).map(({ name, on, verdict, count = 0, paths = [], reason = null, ms }) => ({
         name,
         on,
         verdict,
         count,
+        paths,
         reason,
         ms,
       })),

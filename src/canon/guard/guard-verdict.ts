@@ -10,6 +10,8 @@ export interface GuardVerdict {
   verdict: (typeof GUARD_VERDICTS)[number];
   /** How many matches or texts it found. Absent if none. */
   count?: number;
+  /** Where it found something, in the client's body. Absent if nothing was found, or if only the whole is known. */
+  paths?: readonly string[];
   /** Why it decided so, or did not run. */
   reason?: string;
   /** How long it took. */

@@ -46,6 +46,7 @@ const FILTER_FLAGS = {
   },
   batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
   session: { type: "string", value: "ID", about: "only receipts of the turns of this live connection" },
+  guard: { type: "string", value: "NAME", about: "only calls in which this guard found something" },
   from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
   to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
   "min-cost": { type: "string", value: "USD", about: "only calls that cost at least this much" },

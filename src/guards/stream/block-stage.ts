@@ -4,6 +4,7 @@ import type { TextMatch } from "../find/text-match.ts";
 import type { Guard } from "../guard.ts";
 import { GuardBlockedError } from "../guard-errors.ts";
 import { labelsOf } from "../labels-of.ts";
+import { placeOf } from "../place-of.ts";
 import { replacementOf } from "../replacement-of.ts";
 import type { Segment } from "./segment.ts";
 import { SegmentQueue } from "./segment-queue.ts";
@@ -27,6 +28,7 @@ const isSpace = (code: number): boolean => code <= 0x20 || code === 0xa0 || code
 export class BlockStage {
   readonly #guard: Guard;
   readonly #context: CheckContext;
+  readonly #paths: readonly string[];
   readonly #waiting = new SegmentQueue();
   #text = "";
   /** What was released last. */
@@ -36,9 +38,11 @@ export class BlockStage {
   /** The match that was released last may continue. */
   #isInMatch = false;
 
-  constructor(guard: Guard, context: CheckContext) {
+  /** `path`: where the text is in the response. */
+  constructor(guard: Guard, context: CheckContext, path: string) {
     this.#guard = guard;
     this.#context = context;
+    this.#paths = [placeOf({ path, kind: "text" })];
   }
 
   push(segment: Segment): void {
@@ -130,7 +134,7 @@ export class BlockStage {
       return;
     }
     const reason = labelsOf(matches.map(({ label }) => label));
-    tally.add(name, { verdict: VERDICTS[action], count: matches.length, reason, ms });
+    tally.add(name, { verdict: VERDICTS[action], count: matches.length, paths: this.#paths, reason, ms });
     if (action === "block") throw new GuardBlockedError(name, reason);
   }
 

@@ -30,7 +30,7 @@ export class BlockText {
   constructor(name: string, guards: readonly Guard[], context: CheckContext, isWhole: boolean, repeats: boolean) {
     this.name = name;
     this.isWhole = isWhole;
-    this.stages = isWhole ? [] : guards.map((guard) => new BlockStage(guard, context));
+    this.stages = isWhole ? [] : guards.map((guard) => new BlockStage(guard, context, name));
     this.original = repeats ? "" : undefined;
   }
 

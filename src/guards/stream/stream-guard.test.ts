@@ -102,8 +102,9 @@ describe("decision 0123: a stream is held back so that no match leaks", () => {
   test("words are found across pieces, with what separates them", async () => {
     const text = `${"Nothing. ".repeat(40)}Acme  Corp is here. ${"Nothing. ".repeat(40)}`;
     for (const size of [1, 5]) {
-      const { left } = await through([guardOf({ use: "words", words: ["acme corp"] })], cut(text, size));
+      const { left, verdicts } = await through([guardOf({ use: "words", words: ["acme corp"] })], cut(text, size));
       expect(left).toBe(text.replace("Acme  Corp", "[redacted:word]"));
+      expect(verdicts).toMatchObject([{ verdict: "redacted", paths: ["text"] }]);
     }
   });
 });

@@ -28,9 +28,10 @@ export function moderationHook({ model = "", action, timeoutMs }: GuardSettings)
     if (matches.length === 0) return { verdict: "allow" };
     const names = matches.flatMap(({ answer }) => (answer === undefined ? ["unreadable"] : categoriesOf(answer)));
     const reason = [...new Set(names)].sort().join(", ");
+    const places = matches.map(({ place }) => place);
     if (matches.every(({ answer }) => answer === undefined) && action === "observe")
-      return { verdict: "unreadable", reason };
-    if (action !== "redact") return { verdict: "block", reason };
+      return { verdict: "unreadable", reason, places };
+    if (action !== "redact") return { verdict: "block", reason, places };
     return { verdict: "replace", reason, replacements: new Map(matches.map(({ place }) => [place, REPLACEMENT])) };
   };
 }

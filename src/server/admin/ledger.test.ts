@@ -91,6 +91,22 @@ describe("choices 10: receipts, usage and the overview", () => {
     ]);
   });
 
+  test("K4: receipts are found by the guard that found something in them; its name is text and not a pattern", async () => {
+    const admin = await withCalls(1);
+    const storage = admin.gateway.storage;
+    const [row] = (await listReceipts(storage, {}, { limit: 1 })).receipts;
+    if (row === undefined) throw new Error("there is no receipt");
+    const found = { name: 'a "b"', on: "response", verdict: "observed", ms: 1 } as const;
+    const error = { message: '{"name":"other","on":"request","verdict":"blocked"' };
+    await insertReceipts(storage, [
+      { ...row, id: `${row.id}x`, guards: [{ ...found, name: "idle", verdict: "passed" }, found], error },
+    ]);
+    const count = async (guard: string) =>
+      listOf((await admin.ask("GET", `/api/receipts?guard=${encodeURIComponent(guard)}`, asAdmin)).json).length;
+    const counts = await Promise.all(['a "b"', "idle", "other", "%", "a"].map(count));
+    expect(counts).toEqual([1, 0, 0, 0, 0]);
+  });
+
   test("usage is summed by two dimensions, and the groups add up to the total", async () => {
     const admin = await withCalls(3, 1);
     const { json } = await admin.ask("GET", "/api/usage?by=outcome,day", asAdmin);

@@ -1,3 +1,4 @@
+import { GUARD_DIRECTIONS, GUARD_VERDICTS } from "../../canon/guard/guard-verdict.ts";
 import { ANSWERED_FROM_CACHE, type Receipt } from "../../canon/receipt.ts";
 import { optionalNumber, optionalText } from "../columns.ts";
 import { type Parameter, type Queries, REPORT_MS, type Storage } from "../storage.ts";
@@ -34,6 +35,8 @@ export interface ReceiptFilter {
   batch?: string;
   /** The live connection that it is a turn of. */
   session?: string;
+  /** A guard that found something in it. */
+  guard?: string;
   /**
    * The start of the id of a receipt, a request or a trace, or part of the name of the model, the provider or the key,
    * ignoring case.
@@ -79,6 +82,17 @@ const sessionCondition = (session: string | undefined, engine: Storage["engine"]
     ? []
     : [{ text: `${positionIn(engine)}(routing, ?) > 0`, parameters: [`"sessionId":${JSON.stringify(session)}`] }];
 
+const GUARD_FINDS = GUARD_VERDICTS.filter((verdict) => verdict !== "passed" && verdict !== "not_run");
+
+/** A verdict begins with these members, in this order. */
+function guardCondition(guard: string | undefined, engine: Storage["engine"]): Condition[] {
+  if (guard === undefined) return [];
+  const sought = GUARD_DIRECTIONS.flatMap((on) =>
+    GUARD_FINDS.map((verdict) => JSON.stringify({ name: guard, on, verdict }).slice(0, -1)),
+  );
+  return [{ text: `(${sought.map(() => `${positionIn(engine)}(routing, ?) > 0`).join(" OR ")})`, parameters: sought }];
+}
+
 /** The most receipts of one trace that are searched. */
 const MAX_OF_TRACE = 1_000;
 
@@ -121,12 +135,13 @@ const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
   const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch, endUser, session } = filter;
-  const { requestId, cached } = filter;
+  const { requestId, cached, guard } = filter;
   return [
     ...dimensionsOf(filter),
     ...tagCondition(filter, engine),
     ...(batch === undefined ? [] : [{ text: "batch_id = ?", parameters: [batch] }]),
     ...sessionCondition(session, engine),
+    ...guardCondition(guard, engine),
     ...(endUser === undefined ? [] : [{ text: "end_user = ?", parameters: [endUser] }]),
     ...(requestId === undefined ? [] : [{ text: "request_id = ?", parameters: [requestId] }]),
     ...(cached === undefined
@@ -151,7 +166,7 @@ export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"
   if (rest.outcome === FAILED || rest.cached !== undefined) return undefined;
   // The request and the trace are recorded when the call is settled.
   if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
-  if (rest.session !== undefined) return undefined;
+  if (rest.session !== undefined || rest.guard !== undefined) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }

@@ -53,6 +53,7 @@ export const RECEIPT_FIELDS = {
   cached: oneOfField("Only calls that the cache of responses has answered, or only others.", ["true", "false"]),
   batch: batchField("Only receipts of the lines of the batch with this id, in any of its forms."),
   session: textField("Only receipts of the turns of the live connection with this id."),
+  guard: textField("Only calls in which the guard of this name found something."),
   text: textField(
     "The start of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or part of the name of a model, provider or key.",
   ),
@@ -61,7 +62,7 @@ export const RECEIPT_FIELDS = {
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
   const { model, provider, key, project, outcome, dialect, lane, stream } = query;
   const { from, to, min_cost, min_ms, tag, end_user: endUser, batch, session, text } = query;
-  const { request_id: requestId, cached } = query;
+  const { request_id: requestId, cached, guard } = query;
   if (from !== undefined && to !== undefined && from >= to) throw wrongField("from", "must be before to");
   return withoutAbsent({
     model,
@@ -82,6 +83,7 @@ export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): Receip
     cached: cached === undefined ? undefined : cached === "true",
     batch,
     session,
+    guard,
     text,
   });
 }
