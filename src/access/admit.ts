@@ -2,8 +2,9 @@ import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { DoneEntry } from "./done-entry.ts";
-import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
+import { type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
+import { type Counted, LimitedEntry } from "./limited-entry.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
 import { type CallParts, PartBounds } from "./parts/part-bounds.ts";
 import { PreparedEntry } from "./prepared-entry.ts";
@@ -13,7 +14,7 @@ import { whenShared } from "./share-refusal.ts";
 import { withNeeds } from "./shared-needs.ts";
 import { MEASURES, type Measure, SpendMeter, type Use } from "./spend-meter.ts";
 
-export type { Admission, CallEstimate, Entry } from "./entry.ts";
+export type { Admission, CallEstimate, Entry, OfferTaken, Reservation } from "./entry.ts";
 
 /** The ledger's sums for a level, in nano-dollars, calls or tokens; read from memory. */
 export type SpentSums = (level: LevelName, id: string, measure: Measure) => number;
@@ -117,12 +118,12 @@ export class Admissions {
 
   /**
    * The entry of a call that counts towards tokens and budgets only: a line of a batch, which waits for its turn elsewhere, or work for
-   * a call that was admitted.
+   * a call that was admitted, its `cause`. Where another model is limited than that of its cause, work counts in full.
    */
-  enterWork(principal: Principal): Entry {
+  enterWork(principal: Principal, cause?: Counted["cause"]): Entry {
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
-    return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), { isCounted: false });
+    return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), { isRequest: false, cause });
   }
 
   /** The entry of a request that is only prepared: nothing is counted. */
@@ -266,11 +267,11 @@ export class Admissions {
   #makeBounds(principal: Principal): KeyBounds {
     const { levels } = principal;
     const bounds = this.#allOf(principal).map((account) => boundOf(account, levels.find(isOf(account))));
-    const countsMoney = bounds.some(({ limitsMoney }) => limitsMoney);
     const parts =
       principal.parts === undefined
         ? undefined
         : new PartBounds(principal.parts, { account: (level, id) => this.account(level, id), users: this.endUsers });
+    const countsMoney = bounds.some(({ limitsMoney }) => limitsMoney) || parts?.limitsMoneyOfModels === true;
     const keyBounds = { bounds, isLimited: levels.length > 0 || parts !== undefined, countsMoney, parts };
     this.#keyBounds.set(principal, keyBounds);
     return keyBounds;

@@ -7,6 +7,7 @@ export class DoneEntry implements Entry, Admission {
   readonly #clocks: Clocks;
   #released = false;
   #parts: readonly Bound[] = [];
+  #model = "";
   atMs = 0;
   endUser: string | undefined;
 
@@ -18,6 +19,7 @@ export class DoneEntry implements Entry, Admission {
   admit(call: CallEstimate): Admission {
     this.endUser = call.endUser;
     this.#parts = this.#keyBounds.parts?.known(call) ?? [];
+    this.#model = call.model;
     this.atMs = this.#clocks.wallMs();
     return this;
   }
@@ -30,15 +32,26 @@ export class DoneEntry implements Entry, Admission {
 
   grow(): void {}
 
-  extend(): boolean {
+  get latest(): this {
+    return this;
+  }
+
+  begin(): undefined {}
+
+  refusalOf(): undefined {}
+
+  isCountedAt(): boolean {
     return false;
   }
+
+  extend(): undefined {}
 
   release({ costNanoUsd, tokens, counted }: ActualUse): void {
     if (this.#released) return;
     this.#released = true;
     const nowMs = this.#clocks.nowMs();
-    for (const { tokensPerMinute, account } of [...this.#keyBounds.bounds, ...this.#parts]) {
+    const models = this.#keyBounds.parts?.ofModel(counted?.model ?? this.#model) ?? [];
+    for (const { tokensPerMinute, account } of [...this.#keyBounds.bounds, ...this.#parts, ...models]) {
       account.meter.add(costNanoUsd, this.atMs, counted?.tokens, counted?.calls);
       if (tokensPerMinute === undefined) continue;
       account.tokens.add(nowMs, tokens);

@@ -29,9 +29,19 @@ export class PreparedEntry implements Entry, Admission {
 
   grow(): void {}
 
-  extend(): boolean {
+  get latest(): this {
+    return this;
+  }
+
+  begin(): undefined {}
+
+  refusalOf(): undefined {}
+
+  isCountedAt(): boolean {
     return false;
   }
+
+  extend(): undefined {}
 
   release(): void {}
 

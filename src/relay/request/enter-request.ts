@@ -42,7 +42,7 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
 /** Without a place among the calls in flight, and without counting as a request; undefined for what a client has sent. */
 function enterAlone({ isDone, cause, line }: IncomingRequest, principal: Principal, { admissions }: Gateway) {
   if (isDone || cause?.kind === "check") return admissions.enterDone(cause?.call.principal ?? principal);
-  return line?.enter() ?? (cause && admissions.enterWork(principal));
+  return line?.enter() ?? (cause && admissions.enterWork(principal, cause.call.admission));
 }
 
 async function enterShared(principal: Principal, atMs: number, { admissions, clock }: Gateway): Promise<Entry> {

@@ -1,3 +1,4 @@
+import type { Admission } from "../../access/admit.ts";
 import type { FoundAnswer } from "../../answers/answer-cache.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { GatewayError } from "../../canon/error.ts";
@@ -167,7 +168,7 @@ export function closeCall(
       (bill.billables ?? []).map((billable) => producerName(billable, bill.toolPrices)),
     );
   }
-  if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
+  if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model, call.admission);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
   if (cached !== undefined) receipt.cached = cachedAnswerOf(cached);
@@ -254,11 +255,19 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
 }
 
 /** The plan for the receipt. A model is named if it is not the one that answered. */
-export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
-  plan.map(({ target: { offer, credential, model }, why }, index) => ({
-    provider: offer.provider,
-    ...(credential === "" ? {} : { credential }),
-    ...(model.id === answered ? {} : { model: model.id }),
-    place: index + 1,
-    why,
-  }));
+export const plannedOffers = (
+  plan: NonNullable<Call["plan"]>,
+  answered: string,
+  admission: Pick<Admission, "refusalOf">,
+): PlannedOffer[] =>
+  plan.map(({ target, why }, index) => {
+    const { offer, credential, model } = target;
+    const refusal = admission.refusalOf(target);
+    return {
+      provider: offer.provider,
+      ...(credential === "" ? {} : { credential }),
+      ...(model.id === answered ? {} : { model: model.id }),
+      place: index + 1,
+      why: refusal === undefined ? why : `${why}; left out: ${refusal.message}`,
+    };
+  });
