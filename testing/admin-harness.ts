@@ -128,8 +128,8 @@ export class AdminHarness {
         }),
       ),
       forms: providerForms(BUILT_IN),
-      probeDraft: async () => ({ host: "upstream.test", state: "ok", detail: "key accepted" }),
-      probe: async () => [{ host: "upstream.test", state: "ok", detail: "key accepted" }],
+      probeDraft: async () => ({ host: "upstream.localhost", state: "ok", detail: "key accepted" }),
+      probe: async () => [{ host: "upstream.localhost", state: "ok", detail: "key accepted" }],
       ...parts,
     };
     this.#handle = createRequestHandler({

@@ -92,7 +92,7 @@ export async function makeMachine(): Promise<Machine> {
 }
 
 /** Where the providers of a test are, though every URL leads to its network. */
-export const UPSTREAM_URL = "http://upstream.test";
+export const UPSTREAM_URL = "http://upstream.localhost";
 const URL_OF_GATEWAY = "http://127.0.0.1:8080";
 
 /** Shorter draws decide something, such as a pause. */

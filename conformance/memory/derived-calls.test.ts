@@ -276,7 +276,7 @@ describe("guards", () => {
     const { guards: list } = guards({ ...JUDGE, on: ["response"] });
     const single = {
       kind: "openai",
-      base_url: "http://upstream.test/us/v1",
+      base_url: "http://upstream.localhost/us/v1",
       api_key: "upstream-secret",
       max_concurrent: 1,
     };
@@ -525,10 +525,10 @@ describe("endings", () => {
 
   test("H73: a routing of the request holds for an image as far as providers offer its model", async () => {
     await start();
-    const other = { kind: "openai", base_url: "http://upstream.test/other/v1", api_key: "upstream-secret" };
+    const other = { kind: "openai", base_url: "http://upstream.localhost/other/v1", api_key: "upstream-secret" };
     const offers = [{ provider: "other", model: "gpt-4o", dialect: "chat" }];
     await start({
-      providers: { other, us: { ...other, base_url: "http://upstream.test/us/v1" } },
+      providers: { other, us: { ...other, base_url: "http://upstream.localhost/us/v1" } },
       models: [
         { id: "test/text", pricings: {}, offers },
         {

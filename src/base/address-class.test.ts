@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressClass } from "./address-class.ts";
+import { addressClass, isLoopback } from "./address-class.ts";
 
 test.each([
   ["127.0.0.1", "loopback"],
@@ -18,4 +18,15 @@ test.each([
   ["", "unknown"],
 ])("%s is %s", (address, expected) => {
   expect(addressClass(address)).toBe(expected as ReturnType<typeof addressClass>);
+});
+
+test.each([
+  ["localhost", true],
+  ["upstream.LOCALHOST", true],
+  ["127.0.0.9", true],
+  ["[::1]", true],
+  ["notlocalhost", false],
+  ["localhost.example.com", false],
+])("%s is this machine: %p", (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
 });

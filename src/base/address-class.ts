@@ -19,7 +19,7 @@ export function addressClass(address: string): AddressClass {
   return PRIVATE.some((form) => form.test(address)) ? "private" : "public";
 }
 
-/** Whether only programs of this machine listen there. */
-export const isLoopback = (host: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host);
+/** Whether only programs of this machine listen there. Names below `localhost` mean this machine, too (RFC 6761). */
+export const isLoopback = (host: string): boolean => /^((.+\.)?localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host);
 
 export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && isLoopback(new URL(text).hostname);

@@ -108,7 +108,7 @@ describe("the handle by which an accepted job is polled", () => {
   test("a host that is polled more often", async () => {
     const videos = await MemoryVideos.start({
       config: {
-        providers: { quick: { kind: "runway", base_url: "http://upstream.test/quick", api_key: "secret" } },
+        providers: { quick: { kind: "runway", base_url: "http://upstream.localhost/quick", api_key: "secret" } },
         models: [videoModel("test/quick", { provider: "quick", model: "veo3.1" })],
       },
     });
