@@ -11,7 +11,8 @@ export interface OfferUse extends TokensAndCost {
 }
 
 /** What is enough for any of them. */
-export const mostOf = (uses: readonly TokensAndCost[]): TokensAndCost => joined(uses, (one, other) => Math.max(one, other));
+export const mostOf = (uses: readonly TokensAndCost[]): TokensAndCost =>
+  joined(uses, (one, other) => Math.max(one, other));
 
 /** What is enough for all of them together. */
 export const sumOf = (uses: readonly TokensAndCost[]): TokensAndCost => joined(uses, (one, other) => one + other);
@@ -21,7 +22,11 @@ function joined(uses: readonly TokensAndCost[], join: (one: number, other: numbe
   return uses.length <= 1 ? first : uses.slice(1).reduce((sum, use) => joinTwo(sum, use, join), first);
 }
 
-function joinTwo(one: TokensAndCost, other: TokensAndCost, join: (one: number, other: number) => number): TokensAndCost {
+function joinTwo(
+  one: TokensAndCost,
+  other: TokensAndCost,
+  join: (one: number, other: number) => number,
+): TokensAndCost {
   return {
     estimatedCostNanoUsd: join(one.estimatedCostNanoUsd, other.estimatedCostNanoUsd),
     maxCostNanoUsd: join(reservedFor(one), reservedFor(other)),
