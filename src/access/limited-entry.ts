@@ -312,6 +312,7 @@ export class LimitedEntry implements Entry, Admission {
       send();
       return undefined;
     } catch (lacking) {
+      if (!(lacking instanceof ShareRefusal)) return this.#refuse(use, lacking);
       return whenShared(lacking, send, this.#clocks.nowMs).then(
         () => undefined,
         (last: unknown) => this.#refuse(use, last),

@@ -1,9 +1,15 @@
+import { GatewayError } from "../canon/error.ts";
 import type { Bound } from "./bound.ts";
 import { checkBudgets, reservedFor, tokensFor } from "./check-budgets.ts";
 import type { ActualUse } from "./entry.ts";
 import type { PartBounds } from "./parts/part-bounds.ts";
 import { checkEntry, checkTokens } from "./rate-limits.ts";
 import { mostOf, type OfferUse, sumOf, type TokensAndCost } from "./use-at-offers.ts";
+
+const ofModels = new WeakSet<object>();
+
+/** Whether it was the limit of a model that refused a call: another model may serve it. */
+export const isRefusalOfModel = (thrown: unknown): boolean => thrown instanceof GatewayError && ofModels.has(thrown);
 
 /** A paid request to a provider, and the offers that it may still be sent to. */
 export interface RequestUses {
@@ -58,28 +64,35 @@ export class ModelHolds {
   }
 
   /** What requests need at each limit. */
-  wanted(requests: readonly RequestUses[]): ReadonlyMap<Bound, TokensAndCost> {
+  wanted(all: readonly RequestUses[]): ReadonlyMap<Bound, TokensAndCost> {
     const { parts } = this.#options;
+    const requests = all.filter(({ uses }) => uses.length > 0);
     const bounds = new Set(requests.flatMap(({ uses }) => uses.flatMap(({ model }) => parts.ofModel(model))));
     const wanted = new Map<Bound, TokensAndCost>();
+    const matching = (bound: Bound, { uses }: RequestUses) =>
+      uses.filter(({ model }) => parts.ofModel(model).includes(bound));
     for (const bound of bounds) {
-      const each = requests.map(({ uses }) => {
-        const matching = uses.filter(({ model }) => parts.ofModel(model).includes(bound));
-        return mostOf(matching.length > 0 ? matching : uses);
-      });
+      const each = requests.map((one) => mostOf(requests.length > 1 ? one.uses : matching(bound, one)));
       wanted.set(bound, sumOf(each));
     }
     return wanted;
   }
 
   /** Throws if a limit has less left. What it holds itself must have been dropped. */
-  check(wanted: ReadonlyMap<Bound, TokensAndCost>, { nowMs, atMs }: Times): void {
-    for (const [bound, use] of wanted) {
-      if (this.#options.counts(bound) && this.#holds.get(bound)?.isIn !== true) checkEntry(bound, nowMs, () => atMs);
-      checkBudgets(bound, use, atMs);
-      if (bound.tokensPerMinute === undefined || use.isFree) continue;
-      checkTokens(bound, tokensFor(bound.tokensPerMinute, use), nowMs, atMs, this.#options.isLine);
+  check(wanted: ReadonlyMap<Bound, TokensAndCost>, times: Times): void {
+    try {
+      for (const [bound, use] of wanted) this.#checkAt(bound, use, times);
+    } catch (refusal) {
+      if (refusal instanceof GatewayError) ofModels.add(refusal);
+      throw refusal;
     }
+  }
+
+  #checkAt(bound: Bound, use: TokensAndCost, { nowMs, atMs }: Times): void {
+    if (this.#options.counts(bound) && this.#holds.get(bound)?.isIn !== true) checkEntry(bound, nowMs, () => atMs);
+    checkBudgets(bound, use, atMs);
+    if (bound.tokensPerMinute === undefined || use.isFree) return;
+    checkTokens(bound, tokensFor(bound.tokensPerMinute, use), nowMs, atMs, this.#options.isLine);
   }
 
   /** Gives back what is reserved; the call itself stays counted. */

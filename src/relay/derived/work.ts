@@ -1,3 +1,4 @@
+import { isRefusalOfModel } from "../../access/model-holds.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import { JsonDocument } from "../../guards/json-document.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
@@ -56,8 +57,10 @@ export class Work {
     const isRefused = !(thrown instanceof RelayError);
     const error = asGatewayError(isRefused ? thrown : thrown.error);
     if (error instanceof CallEndedError || client.stopped !== undefined || client.disconnected) return true;
-    // A provider's rate limit has a receipt.
-    return isRefused && (error.kind === "budget_exhausted" || error.kind === "rate_limited");
+    // A provider's rate limit has a receipt, and another model may be within its limit (H58).
+    return (
+      isRefused && !isRefusalOfModel(error) && (error.kind === "budget_exhausted" || error.kind === "rate_limited")
+    );
   }
 
   /** The client reads no further. */
