@@ -16,7 +16,7 @@ import { mostOf, type OfferUse } from "./use-at-offers.ts";
 const MODELS = ["a/one", "a/two", "b/three"] as const;
 const NAMES: readonly LimitName[] = ["concurrent", "requestsPerMinute", "tokensPerMinute", "budgetUsdTotal"];
 
-function principalOf(byModel: PartLimits["byModel"], limits: Limits = {}): Principal {
+function principalOf(byModel: NonNullable<PartLimits["byModel"]>, limits: Limits = {}): Principal {
   const one = { id: "key_1", name: "ci", limits, partLimits: { byModel } };
   const project = { id: "default", name: "default", limits: {} };
   const parts = partScopesOf(one, { project, gateway: undefined });
