@@ -1,10 +1,11 @@
 import { type FileHandle, mkdir, open, rm, utimes } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Cancel, Clock } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { encodeRecord } from "./journal-records.ts";
+import { findInJournals, JOURNAL_SUFFIX } from "./read-journals.ts";
 
 /** Receipts on disk that the store has not accepted yet. */
 export interface Journal {
@@ -12,10 +13,11 @@ export interface Journal {
   append(receipts: readonly Receipt[]): Promise<void>;
   /** Everything in it is in the store now. */
   clear(): Promise<void>;
+  /** A receipt in the journal of another process; absent if no process shares its folder. */
+  findElsewhere?(id: string): Promise<Receipt | undefined>;
   readonly full: boolean;
 }
 
-export const JOURNAL_SUFFIX = ".journal";
 /** A live process touches its journal more often than this, so an older one is abandoned. */
 export const ABANDONED_MS = 60_000;
 
@@ -78,6 +80,10 @@ export class FileJournal implements Journal {
       await rm(this.path, { force: true });
       await file.close();
     });
+  }
+
+  findElsewhere(id: string): Promise<Receipt | undefined> {
+    return findInJournals(dirname(this.path), basename(this.path), id);
   }
 
   async #open(): Promise<FileHandle> {

@@ -27,7 +27,11 @@ describe("choices 10: models and prices", () => {
     },
     { id: "anthropic/claude-sonnet-5", context_length: 5, offers: [{ provider: "up", model: "haiku" }] },
   ];
-  const provider = { kind: "openai-compatible", base_url: "http://upstream.localhost/v1", api_key: "hidden-provider-key" };
+  const provider = {
+    kind: "openai-compatible",
+    base_url: "http://upstream.localhost/v1",
+    api_key: "hidden-provider-key",
+  };
   const config = { providers: { up: provider, up2: provider }, models, aliases: { quick: "acme/one" } };
 
   test("each value has its source", async () => {
