@@ -14,6 +14,7 @@ import { openFolder } from "./folder.ts";
 import { openInterplay } from "./interplay.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
+import { openOffers } from "./offers.ts";
 import { openSendings } from "./sendings.ts";
 import { openServices } from "./services.ts";
 import { openStored } from "./stored.ts";
@@ -30,6 +31,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   budgets: openBudgets,
   interplay: openInterplay,
   derived: openDerived,
+  offers: openOffers,
   sendings: openSendings,
   stored: openStored,
   services: openServices,

@@ -2,7 +2,7 @@ import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { DoneEntry } from "./done-entry.ts";
-import { type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entry.ts";
+import { type CallEstimate, type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import { type Counted, LimitedEntry } from "./limited-entry.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
@@ -129,6 +129,11 @@ export class Admissions {
   /** The entry of a request that is only prepared: nothing is counted. */
   enterPrepared(principal: Principal): Entry {
     return new PreparedEntry(principal, this.#clocks);
+  }
+
+  /** Whether limits of its end user, models or tags apply to a call. */
+  isLimitedInPart(principal: Principal, call: CallEstimate): boolean {
+    return this.#boundsOf(principal).parts?.appliesTo(call) === true;
   }
 
   /** The entry of work that a provider has done already, or of a check: it is counted, and nothing can refuse it. */

@@ -68,6 +68,12 @@ export class PartBounds {
     return [...this.#ofTags(call), ...bounds.filter((bound) => bound !== undefined)];
   }
 
+  /** Whether a call belongs to any of them. */
+  appliesTo(call: CallParts & { offers?: readonly { model: string }[] | undefined }): boolean {
+    const isModelLimited = (call.offers ?? [call]).some(({ model }) => this.ofModel(model).length > 0);
+    return isModelLimited || this.#ofTags(call).length > 0 || (call.endUser !== undefined && this.#scopes.length > 0);
+  }
+
   /** Those of a model. */
   ofModel(model: string): readonly Bound[] {
     return this.#models.length === 0 ? NONE : matching(this.#models, model, this.#byModel);
