@@ -38,7 +38,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "forgotten reservation: a call keeps its key's money",
-    file: "src/access/entry.ts",
+    file: "src/access/entries/entry.ts",
     was: "    meter.reserved -= this.#reservedNanoUsd;\n",
     becomes: "",
   },

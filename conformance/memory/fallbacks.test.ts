@@ -214,7 +214,7 @@ for (const stream of [false, true]) {
     });
 
     for (const [index, limits] of LIMITS.entries()) {
-      test(`H58, M2: a model over its own limit of ${Object.keys(limits)[0]} is skipped`, async () => {
+      test(`H58: a model over its own limit of ${Object.keys(limits)[0]} is skipped`, async () => {
         const key = limitedKey(index);
         const body = { max_tokens: 4 };
         if (!stream) {

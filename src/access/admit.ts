@@ -1,20 +1,20 @@
 import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
-import { DoneEntry } from "./done-entry.ts";
-import { type CallEstimate, type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entry.ts";
+import { DoneEntry } from "./entries/done-entry.ts";
+import { type CallEstimate, type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entries/entry.ts";
+import { type Counted, LimitedEntry } from "./entries/limited-entry.ts";
+import { PreparedEntry } from "./entries/prepared-entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
-import { type Counted, LimitedEntry } from "./limited-entry.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
 import { type CallParts, PartBounds } from "./parts/part-bounds.ts";
-import { PreparedEntry } from "./prepared-entry.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest, checkSessions } from "./rate-limits.ts";
 import { whenShared } from "./share-refusal.ts";
 import { withNeeds } from "./shared-needs.ts";
 import { MEASURES, type Measure, SpendMeter, type Use } from "./spend-meter.ts";
 
-export type { Admission, CallEstimate, Entry, OfferTaken, Reservation } from "./entry.ts";
+export type { Admission, CallEstimate, Entry, OfferTaken, Reservation } from "./entries/entry.ts";
 
 /** The ledger's sums for a level, in nano-dollars, calls or tokens; read from memory. */
 export type SpentSums = (level: LevelName, id: string, measure: Measure) => number;

@@ -1,9 +1,9 @@
 import type { Bound } from "./bound.ts";
 import { isMoney } from "./budget.ts";
 import { countFor, needOf, tokensFor } from "./check-budgets.ts";
+import type { TokensAndCost } from "./entries/use-at-offers.ts";
 import type { LimitName } from "./limits.ts";
 import { type SharedNeed, ShareRefusal } from "./share-refusal.ts";
-import type { TokensAndCost } from "./use-at-offers.ts";
 
 /**
  * Adds to a refusal for lack of a share everything that the call needs at every level, for its entry or its admission.

@@ -96,7 +96,7 @@ const leftOut = async (harness: Harness, answer: { headers: Headers }) =>
 describe("H58: a fallback model has its own limits", () => {
   for (const dialect of DIALECTS) {
     for (const name of Object.keys(LIMITS)) {
-      test(`M2: ${dialect}: over its ${name} it is not called, and the receipt says why`, async () => {
+      test(`${dialect}: over its ${name} it is not called, and the receipt says why`, async () => {
         const harness = await started({ failing: ["chat"] });
         const options = { key: keyOf(name), model: "test/chat", headers: FALLBACK };
         const body = dialect === "chat" ? { body: SHORT } : dialect === "genai" ? genaiShort() : {};
@@ -113,7 +113,7 @@ describe("H58: a fallback model has its own limits", () => {
     }
   }
 
-  test("M2: streamed: over its budget it is not called", async () => {
+  test("streamed: over its budget it is not called", async () => {
     const harness = await started({ failing: ["chat"] });
     expect((await harness.call("messages", { key: keyOf("budget") })).status).toBe(200);
     fail(harness, ["chat"]);
@@ -121,7 +121,7 @@ describe("H58: a fallback model has its own limits", () => {
     expect([answer.status, calledIn(harness).includes("messages")]).toEqual([503, false]);
   });
 
-  test("M2: the fallback of a key's settings", async () => {
+  test("the fallback of a key's settings", async () => {
     const harness = await started({ failing: ["chat"] });
     const call = () => harness.call("chat", { key: keyOf("falls-back"), body: SHORT });
     expect((await call()).status).toBe(200);

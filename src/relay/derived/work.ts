@@ -1,4 +1,3 @@
-import { isRefusalOfModel } from "../../access/model-holds.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import { JsonDocument } from "../../guards/json-document.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
@@ -58,9 +57,7 @@ export class Work {
     const error = asGatewayError(isRefused ? thrown : thrown.error);
     if (error instanceof CallEndedError || client.stopped !== undefined || client.disconnected) return true;
     // A provider's rate limit has a receipt, and another model may be within its limit (H58).
-    return (
-      isRefused && !isRefusalOfModel(error) && (error.kind === "budget_exhausted" || error.kind === "rate_limited")
-    );
+    return isRefused && !error.isOfModel && (error.kind === "budget_exhausted" || error.kind === "rate_limited");
   }
 
   /** The client reads no further. */

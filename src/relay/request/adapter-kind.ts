@@ -1,4 +1,4 @@
-import type { OfferUse } from "../../access/use-at-offers.ts";
+import type { OfferUse } from "../../access/entries/use-at-offers.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { FieldNote, Receipt } from "../../canon/receipt.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";

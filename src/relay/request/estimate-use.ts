@@ -1,8 +1,8 @@
 import type { CallEstimate } from "../../access/admit.ts";
+import { mostOf, type OfferUse, type TokensAndCost } from "../../access/entries/use-at-offers.ts";
 import { countsUse, type Level } from "../../access/level.ts";
 import { partsCountUse } from "../../access/parts/part-limits.ts";
 import type { Principal } from "../../access/principal.ts";
-import { mostOf, type OfferUse, type TokensAndCost } from "../../access/use-at-offers.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { NO_PREFERENCE, type Preference } from "../../canon/preference.ts";
 import { discounted } from "../../catalogue/discounted.ts";

@@ -41,7 +41,7 @@ test("H21: a receipt can be read as soon as its response has ended, although a s
   expect(await harness.receipt(given)).toMatchObject({ cost_nano_usd: 101_000 + 53 * 2_000 });
 });
 
-test("M14, H21: another process of the same machine can read it, too: it is in a journal that they share", async () => {
+test("H21: another process of the same machine can read it, too: it is in a journal that they share", async () => {
   const machine = await makeMachine();
   const { storage, clock, random } = machine;
   const held = Promise.withResolvers<void>();

@@ -1,15 +1,10 @@
-import { GatewayError } from "../canon/error.ts";
-import type { Bound } from "./bound.ts";
-import { checkBudgets, reservedFor, tokensFor } from "./check-budgets.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Bound } from "../bound.ts";
+import { checkBudgets, reservedFor, tokensFor } from "../check-budgets.ts";
+import type { PartBounds } from "../parts/part-bounds.ts";
+import { checkEntry, checkTokens } from "../rate-limits.ts";
 import type { ActualUse } from "./entry.ts";
-import type { PartBounds } from "./parts/part-bounds.ts";
-import { checkEntry, checkTokens } from "./rate-limits.ts";
 import { mostOf, type OfferUse, sumOf, type TokensAndCost } from "./use-at-offers.ts";
-
-const ofModels = new WeakSet<object>();
-
-/** Whether it was the limit of a model that refused a call: another model may serve it. */
-export const isRefusalOfModel = (thrown: unknown): boolean => thrown instanceof GatewayError && ofModels.has(thrown);
 
 /** A paid request to a provider, and the offers that it may still be sent to. */
 export interface RequestUses {
@@ -83,7 +78,7 @@ export class ModelHolds {
     try {
       for (const [bound, use] of wanted) this.#checkAt(bound, use, times);
     } catch (refusal) {
-      if (refusal instanceof GatewayError) ofModels.add(refusal);
+      if (refusal instanceof GatewayError) refusal.isOfModel = true;
       throw refusal;
     }
   }

@@ -1,4 +1,4 @@
-import type { Bound } from "./bound.ts";
+import type { Bound } from "../bound.ts";
 import type { ActualUse, Admission, CallEstimate, Clocks, Entry, KeyBounds } from "./entry.ts";
 
 /** The entry and admission of work that is done already. */

@@ -1,6 +1,11 @@
-import { asGatewayError, type GatewayError } from "../canon/error.ts";
-import type { Bound } from "./bound.ts";
-import { checkBudgets, reservedFor, tokensFor } from "./check-budgets.ts";
+import { asGatewayError, type GatewayError } from "../../canon/error.ts";
+import type { Bound } from "../bound.ts";
+import { checkBudgets, reservedFor, tokensFor } from "../check-budgets.ts";
+import type { Principal } from "../principal.ts";
+import { addRateHeaders, checkEntry, checkTokens } from "../rate-limits.ts";
+import { checkScopes } from "../scopes.ts";
+import { ShareRefusal, whenShared } from "../share-refusal.ts";
+import { withNeeds } from "../shared-needs.ts";
 import {
   type ActualUse,
   type Admission,
@@ -13,11 +18,6 @@ import {
   type Reservation,
 } from "./entry.ts";
 import { ModelHolds } from "./model-holds.ts";
-import type { Principal } from "./principal.ts";
-import { addRateHeaders, checkEntry, checkTokens } from "./rate-limits.ts";
-import { checkScopes } from "./scopes.ts";
-import { ShareRefusal, whenShared } from "./share-refusal.ts";
-import { withNeeds } from "./shared-needs.ts";
 import { mostOf, type OfferUse, type TokensAndCost } from "./use-at-offers.ts";
 
 const NOTHING: TokensAndCost = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };

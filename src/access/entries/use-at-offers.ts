@@ -1,4 +1,4 @@
-import { type CostEstimate, reservedFor } from "./check-budgets.ts";
+import { type CostEstimate, reservedFor } from "../check-budgets.ts";
 
 export interface TokensAndCost extends CostEstimate {
   estimatedTokens: number;

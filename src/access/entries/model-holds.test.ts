@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { VirtualClock } from "../../testing/virtual-clock.ts";
-import { GatewayError } from "../canon/error.ts";
-import type { LeaseSource } from "../leases/lease-source.ts";
-import { LeaseTable } from "../leases/lease-table.ts";
-import { Leases } from "../leases/leases.ts";
-import { type Admission, Admissions, type CallEstimate, type Reservation } from "./admit.ts";
-import { levelsOf } from "./level.ts";
-import type { LimitName, Limits } from "./limits.ts";
-import { type PartLimits, partScopesOf, patternLevels } from "./parts/part-limits.ts";
-import type { Principal } from "./principal.ts";
-import { SharedLimits } from "./shared-limits.ts";
+import { VirtualClock } from "../../../testing/virtual-clock.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { LeaseSource } from "../../leases/lease-source.ts";
+import { LeaseTable } from "../../leases/lease-table.ts";
+import { Leases } from "../../leases/leases.ts";
+import { type Admission, Admissions, type CallEstimate, type Reservation } from "../admit.ts";
+import { levelsOf } from "../level.ts";
+import type { LimitName, Limits } from "../limits.ts";
+import { type PartLimits, partScopesOf, patternLevels } from "../parts/part-limits.ts";
+import type { Principal } from "../principal.ts";
+import { SharedLimits } from "../shared-limits.ts";
 import { mostOf, type OfferUse } from "./use-at-offers.ts";
 
 const MODELS = ["a/one", "a/two", "b/three"] as const;

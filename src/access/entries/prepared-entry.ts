@@ -1,6 +1,6 @@
+import type { Principal } from "../principal.ts";
+import { checkScopes } from "../scopes.ts";
 import type { Admission, CallEstimate, Clocks, Entry } from "./entry.ts";
-import type { Principal } from "./principal.ts";
-import { checkScopes } from "./scopes.ts";
 
 /** The entry and admission of a request that is prepared and not sent. The scopes of its key apply, its limits do not. */
 export class PreparedEntry implements Entry, Admission {

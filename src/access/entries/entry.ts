@@ -1,8 +1,8 @@
-import type { GatewayError } from "../canon/error.ts";
-import type { Bound } from "./bound.ts";
-import type { CallParts, PartBounds } from "./parts/part-bounds.ts";
-import type { Principal } from "./principal.ts";
-import { checkScopes } from "./scopes.ts";
+import type { GatewayError } from "../../canon/error.ts";
+import type { Bound } from "../bound.ts";
+import type { CallParts, PartBounds } from "../parts/part-bounds.ts";
+import type { Principal } from "../principal.ts";
+import { checkScopes } from "../scopes.ts";
 import type { OfferUse, TokensAndCost } from "./use-at-offers.ts";
 
 /** The actual use and cost of a call. */
