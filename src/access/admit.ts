@@ -1,10 +1,11 @@
 import { Account, type Share } from "./account.ts";
-import { boundOf } from "./bound.ts";
+import { type Bound, boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { DoneEntry } from "./entries/done-entry.ts";
 import { type CallEstimate, type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entries/entry.ts";
 import { type Counted, LimitedEntry } from "./entries/limited-entry.ts";
 import { PreparedEntry } from "./entries/prepared-entry.ts";
+import type { TokensAndCost } from "./entries/use-at-offers.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
 import { type CallParts, PartBounds } from "./parts/part-bounds.ts";
@@ -111,7 +112,7 @@ export class Admissions {
         if (bound.limitsRates) this.#withRates.add(bound.account);
       }
     } catch (refusal) {
-      throw withNeeds(refusal, keyBounds.bounds);
+      throw withNeeds(refusal, needsAt(keyBounds.bounds));
     }
     return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs);
   }
@@ -181,7 +182,7 @@ export class Admissions {
     try {
       for (const bound of bounds) checkBudgets(bound, call, this.#clocks.wallMs());
     } catch (refusal) {
-      throw withNeeds(refusal, bounds, call);
+      throw withNeeds(refusal, needsAt(bounds, call));
     }
   }
 
@@ -276,8 +277,7 @@ export class Admissions {
       principal.parts === undefined
         ? undefined
         : new PartBounds(principal.parts, { account: (level, id) => this.account(level, id), users: this.endUsers });
-    const countsMoney = bounds.some(({ limitsMoney }) => limitsMoney) || parts?.limitsMoneyOfModels === true;
-    const keyBounds = { bounds, isLimited: levels.length > 0 || parts !== undefined, countsMoney, parts };
+    const keyBounds = { bounds, isLimited: levels.length > 0 || parts !== undefined, parts };
     this.#keyBounds.set(principal, keyBounds);
     return keyBounds;
   }
@@ -301,6 +301,8 @@ export class Admissions {
     }
   }
 }
+
+const needsAt = (bounds: readonly Bound[], use?: TokensAndCost) => bounds.map((bound) => [bound, use] as const);
 
 const isOf =
   ({ level, id }: Account) =>

@@ -1,17 +1,23 @@
 import type { Bound } from "../bound.ts";
-import type { ActualUse, Admission, CallEstimate, Clocks, Entry, KeyBounds } from "./entry.ts";
+import {
+  type ActualUse,
+  type Admission,
+  type CallEstimate,
+  type Clocks,
+  type KeyBounds,
+  UnlimitedEntry,
+} from "./entry.ts";
 
-/** The entry and admission of work that is done already. */
-export class DoneEntry implements Entry, Admission {
+/** Of work that is done already. */
+export class DoneEntry extends UnlimitedEntry {
   readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
   #released = false;
   #parts: readonly Bound[] = [];
   #model = "";
-  atMs = 0;
-  endUser: string | undefined;
 
   constructor(keyBounds: KeyBounds, clocks: Clocks) {
+    super();
     this.#keyBounds = keyBounds;
     this.#clocks = clocks;
   }
@@ -23,28 +29,6 @@ export class DoneEntry implements Entry, Admission {
     this.atMs = this.#clocks.wallMs();
     return this;
   }
-
-  admitShared(call: CallEstimate): Admission {
-    return this.admit(call);
-  }
-
-  leave(): void {}
-
-  grow(): void {}
-
-  get latest(): this {
-    return this;
-  }
-
-  begin(): undefined {}
-
-  refusalOf(): undefined {}
-
-  isCountedAt(): boolean {
-    return false;
-  }
-
-  extend(): undefined {}
 
   release({ costNanoUsd, tokens, counted }: ActualUse): void {
     if (this.#released) return;
@@ -58,6 +42,4 @@ export class DoneEntry implements Entry, Admission {
       account.lastUsedMs = nowMs;
     }
   }
-
-  addRateHeaders(): void {}
 }

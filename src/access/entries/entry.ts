@@ -81,38 +81,24 @@ export interface Clocks {
 export interface KeyBounds {
   readonly bounds: readonly Bound[];
   readonly isLimited: boolean;
-  readonly countsMoney: boolean;
   /** Undefined if no end users, models or tags are limited. */
   readonly parts: PartBounds | undefined;
 }
 
-/** The entry and admission of a key that no level limits: one small object for each call. */
-export class OpenEntry implements Entry, Admission {
-  readonly #principal: Principal;
-  readonly #keyBounds: KeyBounds;
-  readonly #clocks: Clocks;
-  #released = false;
+/** The entry and admission of what no limit can refuse: one small object for each call. */
+export abstract class UnlimitedEntry implements Entry, Admission {
   atMs = 0;
   endUser: string | undefined;
 
-  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks) {
-    this.#principal = principal;
-    this.#keyBounds = keyBounds;
-    this.#clocks = clocks;
-  }
+  abstract admit(call: CallEstimate): Admission;
 
-  addRateHeaders(): void {}
-
-  admit(call: CallEstimate): Admission {
-    this.endUser = call.endUser;
-    this.atMs = this.#clocks.wallMs();
-    checkScopes(this.#principal, call, this.atMs);
-    return this;
-  }
+  abstract release(actual: ActualUse): void;
 
   admitShared(call: CallEstimate): Admission {
     return this.admit(call);
   }
+
+  addRateHeaders(): void {}
 
   leave(): void {}
 
@@ -130,7 +116,33 @@ export class OpenEntry implements Entry, Admission {
     return false;
   }
 
-  extend(): this {
+  extend(): Reservation | undefined {
+    return undefined;
+  }
+}
+
+/** Of a key that no level limits. */
+export class OpenEntry extends UnlimitedEntry {
+  readonly #principal: Principal;
+  readonly #keyBounds: KeyBounds;
+  readonly #clocks: Clocks;
+  #released = false;
+
+  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks) {
+    super();
+    this.#principal = principal;
+    this.#keyBounds = keyBounds;
+    this.#clocks = clocks;
+  }
+
+  admit(call: CallEstimate): Admission {
+    this.endUser = call.endUser;
+    this.atMs = this.#clocks.wallMs();
+    checkScopes(this.#principal, call, this.atMs);
+    return this;
+  }
+
+  override extend(): this {
     return this;
   }
 

@@ -1,49 +1,22 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Bound } from "../bound.ts";
-import { checkBudgets, reservedFor, tokensFor } from "../check-budgets.ts";
 import type { Principal } from "../principal.ts";
-import { addRateHeaders, checkEntry, checkTokens } from "../rate-limits.ts";
+import { addRateHeaders } from "../rate-limits.ts";
 import { checkScopes } from "../scopes.ts";
 import { ShareRefusal, whenShared } from "../share-refusal.ts";
 import { withNeeds } from "../shared-needs.ts";
-import {
-  type ActualUse,
-  type Admission,
-  type CallEstimate,
-  type Clocks,
-  type Entry,
-  type KeyBounds,
-  NOT_COUNTED,
-  type OfferTaken,
-  type Reservation,
-} from "./entry.ts";
-import { ModelHolds } from "./model-holds.ts";
-import { mostOf, type OfferUse, type TokensAndCost } from "./use-at-offers.ts";
-
-const NOTHING: TokensAndCost = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+import type { ActualUse, Admission, CallEstimate, Clocks, Entry, KeyBounds, OfferTaken, Reservation } from "./entry.ts";
+import { Holds } from "./holds.ts";
+import { mostOf, type OfferUse } from "./use-at-offers.ts";
 
 /** A paid request to a provider. */
 class PaidRequest implements Reservation {
-  readonly #send: (request: PaidRequest, at: OfferTaken) => ReturnType<Reservation["begin"]>;
   /** The offers that it may still be sent to; none: it holds nothing. */
   uses: readonly OfferUse[] = [];
-  /** What it holds at every level. */
-  held: TokensAndCost = NOTHING;
-  nanoUsd = 0;
-  takenMs = 0;
+  readonly begin: Reservation["begin"];
 
   constructor(send: (request: PaidRequest, at: OfferTaken) => ReturnType<Reservation["begin"]>) {
-    this.#send = send;
-  }
-
-  begin(at: OfferTaken): ReturnType<Reservation["begin"]> {
-    return this.#send(this, at);
-  }
-
-  holdNothing(): void {
-    this.uses = [];
-    this.held = NOTHING;
-    this.nanoUsd = 0;
+    this.begin = (at) => send(this, at);
   }
 }
 
@@ -68,7 +41,6 @@ export class LimitedEntry implements Entry, Admission {
   readonly #clocks: Clocks;
   readonly #enteredMs: number;
   readonly #counted: Counted;
-  #call: CallEstimate | undefined;
   #uses: readonly OfferUse[] = [];
   #requests: readonly PaidRequest[] = [];
   /** Offers that a limit did not allow. */
@@ -79,7 +51,7 @@ export class LimitedEntry implements Entry, Admission {
   #leftMs: number | undefined;
   /** The limits of its end user and tags. */
   #parts: readonly Bound[] = NO_BOUNDS;
-  #models: ModelHolds | undefined;
+  #holds: Holds | undefined;
   atMs = 0;
   endUser: string | undefined;
 
@@ -159,81 +131,53 @@ export class LimitedEntry implements Entry, Admission {
 
   #admit(call: CallEstimate, acceptsSome: boolean): Admission {
     const { parts, bounds } = this.#keyBounds;
-    const nowMs = this.#clocks.nowMs();
     this.atMs = this.#clocks.wallMs();
     this.endUser = call.endUser;
     checkScopes(this.#principal, call, this.atMs);
-    if (this.#parts !== NO_BOUNDS && this.#counted.isRequest) this.#checkParts(call, nowMs);
-    if (parts?.limitsModels) this.#models = this.#newModels(parts);
-    const request = this.#newRequest();
-    this.#requests = [request];
+    this.#holds = new Holds({
+      always: this.#parts === NO_BOUNDS ? bounds : [...bounds, ...this.#parts],
+      models: parts?.limitsModels ? parts : undefined,
+      counts: this.#counts,
+      isLine: !this.#counted.isRequest,
+    });
     this.#uses = usesOf(call);
     this.#refused = undefined;
+    const request = new PaidRequest(this.#send);
+    this.#requests = [request];
     this.#reserve(request, acceptsSome);
-    this.#call = call;
-    for (const { account } of bounds) account.meter.reservedRequests += 1;
-    if (this.#parts !== NO_BOUNDS) this.#enterParts(nowMs);
+    this.#holds.isAdmitted = true;
     return this;
   }
 
-  #newRequest(): PaidRequest {
-    return new PaidRequest(this.#send);
-  }
-
-  #newModels(parts: NonNullable<KeyBounds["parts"]>): ModelHolds {
+  /** Its key, project and gateway have counted it before it was read. */
+  readonly #counts = (bound: Bound): boolean => {
     const { isRequest, cause } = this.#counted;
-    const counts = (bound: Bound) => (cause === undefined ? isRequest : !cause.isCountedAt(bound));
-    return new ModelHolds({ parts, counts, isLine: !isRequest });
-  }
+    if (bound.level.within === undefined) return false;
+    return cause === undefined || bound.level.level !== "model" ? isRequest : !cause.isCountedAt(bound);
+  };
 
   isCountedAt(bound: Bound): boolean {
-    return this.#models?.bounds.some(({ account }) => account === bound.account) === true;
-  }
-
-  /** They are known only now, so this is where the call enters them. */
-  #checkParts(call: CallEstimate, nowMs: number): void {
-    try {
-      for (const bound of this.#parts) checkEntry(bound, nowMs, this.#clocks.wallMs);
-    } catch (refusal) {
-      throw withNeeds(refusal, this.#keyBounds.bounds, call, this.#parts);
-    }
-  }
-
-  #enterParts(nowMs: number): void {
-    for (const { requestsPerMinute, account } of this.#parts) {
-      account.meter.reservedRequests += 1;
-      account.lastUsedMs = nowMs;
-      if (!this.#counted.isRequest) continue;
-      account.inFlight += 1;
-      if (requestsPerMinute !== undefined) account.requests.add(nowMs, 1);
-    }
+    return this.#holds?.bounds.some(({ account }) => account === bound.account) === true;
   }
 
   addRateHeaders(headers: Record<string, string>): void {
-    const models = this.#models?.bounds ?? NO_BOUNDS;
-    const { bounds } = this.#keyBounds;
-    const all = this.#parts === NO_BOUNDS && models.length === 0 ? bounds : [...bounds, ...models, ...this.#parts];
-    addRateHeaders(headers, all, this.#leftMs ?? this.#clocks.nowMs(), this.atMs);
+    const bounds = this.#holds?.bounds ?? this.#keyBounds.bounds;
+    addRateHeaders(headers, bounds, this.#leftMs ?? this.#clocks.nowMs(), this.atMs);
   }
 
   grow(call: CallEstimate): void {
-    this.#call = call;
     this.#uses = usesOf(call);
-    this.#reserve(this.#last, true);
+    this.#reserve(this.latest, true);
   }
 
-  get latest(): Reservation {
-    return this.#last;
-  }
-
-  get #last(): PaidRequest {
+  get latest(): PaidRequest {
     const last = this.#requests.at(-1);
     if (last === undefined) throw new Error("a call reserves something when it is admitted");
     return last;
   }
 
   begin(at: OfferTaken): ReturnType<Reservation["begin"]> {
-    return this.#last.begin(at);
+    return this.latest.begin(at);
   }
 
   refusalOf(at: OfferTaken): GatewayError | undefined {
@@ -241,9 +185,9 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   extend(): Reservation | undefined {
-    if (this.#call === undefined || this.#leftMs !== undefined) return undefined;
+    if (this.#holds?.isAdmitted !== true || this.#leftMs !== undefined) return undefined;
     const before = this.#requests;
-    const request = this.#newRequest();
+    const request = new PaidRequest(this.#send);
     this.#requests = [...before, request];
     try {
       this.#reserve(request, true);
@@ -265,26 +209,9 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   release(actual: ActualUse): void {
-    if (this.#leftMs !== undefined || this.#call === undefined) return;
-    const leftMs = this.#clocks.nowMs();
-    this.#leftMs = leftMs;
-    for (const bound of this.#keyBounds.bounds) this.#releaseAt(bound, actual, leftMs);
-    for (const bound of this.#parts) this.#releaseAt(bound, actual, leftMs);
-    this.#models?.release(actual, { nowMs: leftMs, atMs: this.atMs });
-  }
-
-  #releaseAt(bound: Bound, actual: ActualUse, leftMs: number): void {
-    const { account } = bound;
-    const { counted = NOT_COUNTED } = actual;
-    if (this.#counted.isRequest) account.inFlight -= 1;
-    account.lastUsedMs = leftMs;
-    account.meter.reservedRequests -= 1;
-    let tokens = actual.tokens;
-    for (const request of this.#requests) {
-      giveBack(bound, request, leftMs, tokens);
-      tokens = 0;
-    }
-    account.meter.add(actual.costNanoUsd, this.atMs, counted.tokens, counted.calls);
+    if (this.#leftMs !== undefined || this.#holds?.isAdmitted !== true) return;
+    this.leave();
+    this.#holds.release(actual, { nowMs: this.#leftMs ?? this.#clocks.nowMs(), atMs: this.atMs });
   }
 
   /** The offer's use as it was estimated. One that was not expected needs as much as any that was. */
@@ -305,7 +232,7 @@ export class LimitedEntry implements Entry, Admission {
       if (this.#leftMs !== undefined) return;
       const narrows = request.uses.includes(use);
       if (!narrows || request.uses.length > 1) this.#hold(request, [use], !narrows);
-      this.#models?.tried(use.model);
+      this.#holds?.tried(use.model);
       if (this.#uses.length > 1) this.#sent = [...this.#sent, use];
     };
     try {
@@ -361,40 +288,21 @@ export class LimitedEntry implements Entry, Admission {
 
   /** Makes a request hold what it needs at these offers, and nothing else. Throws if a level has less left: then it holds nothing. */
   #hold(request: PaidRequest, uses: readonly OfferUse[], isChecked: boolean): void {
-    const { bounds, countsMoney } = this.#keyBounds;
+    const holds = this.#holds;
+    if (holds === undefined) return;
     const nowMs = this.#clocks.nowMs();
-    const times = { nowMs, atMs: this.atMs };
-    const need = mostOf(uses);
-    if (request.uses.length > 0) {
-      for (const bound of bounds) giveBack(bound, request, nowMs, 0);
-      for (const bound of this.#parts) giveBack(bound, request, nowMs, 0);
-      request.holdNothing();
-    }
-    this.#models?.drop(nowMs);
-    const wanted = this.#models?.wanted([...this.#requests.filter((one) => one !== request), { uses }]);
-    if (isChecked) {
-      try {
-        for (const bound of bounds) this.#checkAt(bound, need, times);
-        for (const bound of this.#parts) this.#checkAt(bound, need, times);
-        if (wanted !== undefined) this.#models?.check(wanted, times);
-      } catch (refusal) {
-        this.#models?.take(this.#models.wanted(this.#requests), nowMs);
-        throw withNeeds(refusal, bounds, need, [...this.#parts, ...(wanted?.keys() ?? [])]);
-      }
-    }
+    const others = this.#requests.flatMap((one) => (one === request ? [] : [one.uses]));
+    const wanted = holds.wanted([...others, uses]);
+    holds.drop(nowMs);
     request.uses = uses;
-    request.held = need;
-    request.takenMs = nowMs;
-    request.nanoUsd = countsMoney || this.#parts.some(({ limitsMoney }) => limitsMoney) ? reservedFor(need) : 0;
-    for (const bound of bounds) take(bound, request);
-    for (const bound of this.#parts) take(bound, request);
-    if (wanted !== undefined) this.#models?.take(wanted, nowMs);
-  }
-
-  #checkAt(bound: Bound, use: TokensAndCost, { nowMs, atMs }: { nowMs: number; atMs: number }): void {
-    checkBudgets(bound, use, atMs);
-    if (bound.tokensPerMinute === undefined || use.isFree) return;
-    checkTokens(bound, tokensAt(bound, use), nowMs, atMs, !this.#counted.isRequest);
+    try {
+      if (isChecked) holds.check(wanted, { nowMs, atMs: this.atMs });
+      holds.take(wanted, nowMs);
+    } catch (refusal) {
+      request.uses = NO_USES;
+      holds.take(holds.wanted(others), nowMs);
+      throw withNeeds(refusal, wanted);
+    }
   }
 
   /** Uncounts a request that was refused for its estimated use. */
@@ -412,22 +320,3 @@ const NO_USES: readonly OfferUse[] = [];
 const ANY = "";
 
 const usesOf = ({ offers, ...call }: CallEstimate): readonly OfferUse[] => offers ?? [{ ...call, provider: ANY }];
-
-/** The tokens of a minute that are taken for one request. */
-const tokensAt = ({ tokensPerMinute, level }: Bound, use: TokensAndCost): number =>
-  level.within === undefined ? use.estimatedTokens : tokensFor(tokensPerMinute, use);
-
-function take(bound: Bound, { held, nanoUsd, takenMs }: PaidRequest): void {
-  const { tokensPerMinute, tokensPerDay, account } = bound;
-  account.meter.reserved += nanoUsd;
-  if (tokensPerDay !== undefined) account.meter.reservedTokens += tokensFor(tokensPerDay, held);
-  if (tokensPerMinute !== undefined) account.tokens.add(takenMs, tokensAt(bound, held));
-}
-
-/** `tokens` are what was used of the minute. */
-function giveBack(bound: Bound, { held, nanoUsd, takenMs }: PaidRequest, nowMs: number, tokens: number): void {
-  const { tokensPerMinute, tokensPerDay, account } = bound;
-  account.meter.reserved -= nanoUsd;
-  if (tokensPerDay !== undefined) account.meter.reservedTokens -= tokensFor(tokensPerDay, held);
-  if (tokensPerMinute !== undefined) account.tokens.correct(takenMs, nowMs, tokensAt(bound, held), tokens);
-}

@@ -10,32 +10,21 @@ export interface OfferUse extends TokensAndCost {
   readonly provider: string;
 }
 
-/** What is enough for any of them. */
+/** What is enough for any of them; there is at least one. */
 export const mostOf = (uses: readonly TokensAndCost[]): TokensAndCost =>
-  joined(uses, (one, other) => Math.max(one, other));
+  uses.reduce((one, other) => ({
+    estimatedCostNanoUsd: Math.max(one.estimatedCostNanoUsd, other.estimatedCostNanoUsd),
+    maxCostNanoUsd: Math.max(reservedFor(one), reservedFor(other)),
+    estimatedTokens: Math.max(one.estimatedTokens, other.estimatedTokens),
+    leastTokens: Math.max(leastOf(one), leastOf(other)),
+  }));
 
 /** What is enough for all of them together. */
-export const sumOf = (uses: readonly TokensAndCost[]): TokensAndCost => joined(uses, (one, other) => one + other);
-
-function joined(uses: readonly TokensAndCost[], join: (one: number, other: number) => number): TokensAndCost {
-  const [first = NOTHING] = uses;
-  return uses.length <= 1 ? first : uses.slice(1).reduce((sum, use) => joinTwo(sum, use, join), first);
-}
-
-function joinTwo(
-  one: TokensAndCost,
-  other: TokensAndCost,
-  join: (one: number, other: number) => number,
-): TokensAndCost {
-  return {
-    estimatedCostNanoUsd: join(one.estimatedCostNanoUsd, other.estimatedCostNanoUsd),
-    maxCostNanoUsd: join(reservedFor(one), reservedFor(other)),
-    estimatedTokens: join(one.estimatedTokens, other.estimatedTokens),
-    leastTokens: join(leastOf(one), leastOf(other)),
-    isFree: one.isFree === true && other.isFree === true,
-  };
-}
+export const sumOf = (uses: readonly TokensAndCost[]): TokensAndCost =>
+  uses.reduce((one, other) => ({
+    estimatedCostNanoUsd: reservedFor(one) + reservedFor(other),
+    estimatedTokens: one.estimatedTokens + other.estimatedTokens,
+    leastTokens: leastOf(one) + leastOf(other),
+  }));
 
 const leastOf = ({ estimatedTokens, leastTokens = estimatedTokens }: TokensAndCost): number => leastTokens;
-
-const NOTHING: TokensAndCost = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };

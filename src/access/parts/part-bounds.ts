@@ -43,10 +43,6 @@ export class PartBounds {
     return this.#models.length > 0;
   }
 
-  get limitsMoneyOfModels(): boolean {
-    return this.#models.some(({ limitsMoney }) => limitsMoney);
-  }
-
   /** Those of a call's end user and tags; a promise if the state of its end user must be loaded. */
   find(call: CallParts): readonly Bound[] | Promise<readonly Bound[]> {
     const fixed = this.#ofTags(call);
