@@ -6,6 +6,7 @@ import { Harness, makeMachine, UPSTREAM_URL } from "../../../testing/harness.ts"
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
 import { scriptedModels } from "../../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../../testing/test-key.ts";
+import { system } from "../../base/system.ts";
 import { FileJournal } from "../../ledger/journal.ts";
 
 const OTHER_KEY = "a-key-of-the-configuration-in-another-project";
@@ -43,7 +44,7 @@ test("H21: a receipt can be read as soon as its response has ended, although a s
 
 test("H21: another process of the same machine can read it, too: it is in a journal that they share", async () => {
   const machine = await makeMachine();
-  const { storage, clock, random } = machine;
+  const { storage, clock } = machine;
   const held = Promise.withResolvers<void>();
   const runForEach = storage.runForEach.bind(storage);
   storage.runForEach = async (...given) => {
@@ -59,8 +60,9 @@ test("H21: another process of the same machine can read it, too: it is in a jour
         { name: "others", key: OTHER_KEY, project: "other" },
       ],
     };
+    // Its disk takes the machine's time.
     const start = () =>
-      Harness.start({ config, machine, journal: new FileJournal({ folder, maxBytes: 1e6, clock, random }) });
+      Harness.start({ config, machine, journal: new FileJournal({ folder, maxBytes: 1e6, ...system }) });
     const first = await start();
     const second = await start();
     first.upstream.play(first.upstream.json(plainAnswer("chat", { text: "hi", usage: plainUsage("chat", 101, 53) })));
