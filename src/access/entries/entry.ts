@@ -1,4 +1,5 @@
 import type { GatewayError } from "../../canon/error.ts";
+import type { Account } from "../account.ts";
 import type { Bound } from "../bound.ts";
 import type { CallParts, PartBounds } from "../parts/part-bounds.ts";
 import type { Principal } from "../principal.ts";
@@ -45,7 +46,7 @@ export interface Admission extends Reservation {
   /** Why a limit did not allow an offer; undefined if none has refused it. */
   refusalOf(at: OfferTaken): GatewayError | undefined;
   /** Whether the call was counted at this limit of a model. */
-  isCountedAt(bound: Bound): boolean;
+  isCountedAt(account: Account): boolean;
   /**
    * Reserves what one more paid request to a provider may use: a hedge, or the rest of a broken response. Undefined if a level has less
    * than that left (H23).

@@ -24,7 +24,7 @@ function principalOf(byModel: NonNullable<PartLimits["byModel"]>, limits: Limits
   return { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits, levels, ...(parts && { parts }) };
 }
 
-const useOf = (model: string, cost: number, tokens = 0, provider = "p"): OfferUse => ({
+const useOf = (model: string, cost: number, tokens = 0, provider = "p") => ({
   model,
   provider,
   estimatedCostNanoUsd: cost,
@@ -36,7 +36,7 @@ const callOf = (...offers: readonly OfferUse[]): CallEstimate => ({
   dialect: "chat",
   offers,
 });
-const targetOf = ({ model, provider }: Pick<OfferUse, "model" | "provider">) => ({
+const targetOf = ({ model, provider = "p" }: Pick<OfferUse, "model" | "provider">) => ({
   model: { id: model },
   offer: { provider },
 });

@@ -3,7 +3,7 @@ import type { Bound } from "../bound.ts";
 import { checkBudgets, reservedFor, tokensFor } from "../check-budgets.ts";
 import type { PartBounds } from "../parts/part-bounds.ts";
 import { checkEntry, checkTokens } from "../rate-limits.ts";
-import { type ActualUse, NOT_COUNTED } from "./entry.ts";
+import { type ActualUse, type Admission, NOT_COUNTED } from "./entry.ts";
 import { mostOf, type OfferUse, sumOf, type TokensAndCost } from "./use-at-offers.ts";
 
 /** What a call holds of one limit. */
@@ -32,10 +32,15 @@ interface HoldsOptions {
   always: readonly Bound[];
   /** Those of models. */
   models: PartBounds | undefined;
-  /** Whether the call is counted in full at a limit. */
-  counts: (bound: Bound) => boolean;
-  /** It belongs to a batch. */
-  isLine: boolean;
+  counted: Counted;
+}
+
+/** How a call is counted besides its tokens and its money. */
+export interface Counted {
+  /** As one of its key's requests, and in one of its slots. */
+  readonly isRequest: boolean;
+  /** The call that it is made for: it counts where that one does not. */
+  readonly cause?: Pick<Admission, "isCountedAt"> | undefined;
 }
 
 /** Of each limit, what is needed. */
@@ -96,10 +101,17 @@ export class Holds {
   }
 
   #checkAt(bound: Bound, use: TokensAndCost, { nowMs, atMs }: Times): void {
-    if (this.#options.counts(bound) && this.#holds.get(bound)?.isIn !== true) checkEntry(bound, nowMs, () => atMs);
+    if (this.#counts(bound) && this.#holds.get(bound)?.isIn !== true) checkEntry(bound, nowMs, () => atMs);
     checkBudgets(bound, use, atMs);
     if (bound.tokensPerMinute === undefined || use.isFree) return;
-    checkTokens(bound, tokensAt(bound, use), nowMs, atMs, this.#options.isLine);
+    checkTokens(bound, tokensAt(bound, use), nowMs, atMs, !this.#options.counted.isRequest);
+  }
+
+  /** In full. Its key, project and gateway have counted the call before it was read. */
+  #counts({ level, account }: Bound): boolean {
+    const { isRequest, cause } = this.#options.counted;
+    if (level.within === undefined) return false;
+    return cause === undefined || level.level !== "model" ? isRequest : !cause.isCountedAt(account);
   }
 
   /** Gives back what is reserved; the call itself stays counted. */
@@ -155,7 +167,7 @@ export class Holds {
     hold ??= { bound, use: undefined, takenMs: 0, isIn: true, isCounted: false, enteredMs: nowMs, isTried: false };
     this.#holds.set(bound, hold);
     hold.isIn = true;
-    hold.isCounted = this.#options.counts(bound);
+    hold.isCounted = this.#counts(bound);
     account.meter.reservedRequests += 1;
     account.lastUsedMs = nowMs;
     if (!hold.isCounted) return hold;

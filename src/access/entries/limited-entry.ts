@@ -1,4 +1,5 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
+import type { Account } from "../account.ts";
 import type { Bound } from "../bound.ts";
 import type { Principal } from "../principal.ts";
 import { addRateHeaders } from "../rate-limits.ts";
@@ -6,28 +7,25 @@ import { checkScopes } from "../scopes.ts";
 import { ShareRefusal, whenShared } from "../share-refusal.ts";
 import { withNeeds } from "../shared-needs.ts";
 import type { ActualUse, Admission, CallEstimate, Clocks, Entry, KeyBounds, OfferTaken, Reservation } from "./entry.ts";
-import { Holds } from "./holds.ts";
+import { type Counted, Holds } from "./holds.ts";
 import { mostOf, type OfferUse } from "./use-at-offers.ts";
 
 /** A paid request to a provider. */
 class PaidRequest implements Reservation {
+  readonly #entry: LimitedEntry;
   /** The offers that it may still be sent to; none: it holds nothing. */
-  uses: readonly OfferUse[] = [];
-  readonly begin: Reservation["begin"];
+  uses: readonly OfferUse[] = NO_USES;
 
-  constructor(send: (request: PaidRequest, at: OfferTaken) => ReturnType<Reservation["begin"]>) {
-    this.begin = (at) => send(this, at);
+  constructor(entry: LimitedEntry) {
+    this.#entry = entry;
+  }
+
+  begin(at: OfferTaken): ReturnType<Reservation["begin"]> {
+    return this.#entry.send(this, at);
   }
 }
 
-/** How a call is counted besides its tokens and its money. */
-export interface Counted {
-  /** As one of its key's requests, and in one of its slots. */
-  readonly isRequest: boolean;
-  /** The call that it is made for: it counts where that one does not. */
-  readonly cause?: Pick<Admission, "isCountedAt"> | undefined;
-}
-
+const NO_USES: readonly OfferUse[] = [];
 const AS_REQUEST: Counted = { isRequest: true };
 const NO_BOUNDS: readonly Bound[] = [];
 
@@ -137,27 +135,19 @@ export class LimitedEntry implements Entry, Admission {
     this.#holds = new Holds({
       always: this.#parts === NO_BOUNDS ? bounds : [...bounds, ...this.#parts],
       models: parts?.limitsModels ? parts : undefined,
-      counts: this.#counts,
-      isLine: !this.#counted.isRequest,
+      counted: this.#counted,
     });
-    this.#uses = usesOf(call);
+    this.#uses = call.offers ?? [call];
     this.#refused = undefined;
-    const request = new PaidRequest(this.#send);
+    const request = new PaidRequest(this);
     this.#requests = [request];
     this.#reserve(request, acceptsSome);
     this.#holds.isAdmitted = true;
     return this;
   }
 
-  /** Its key, project and gateway have counted it before it was read. */
-  readonly #counts = (bound: Bound): boolean => {
-    const { isRequest, cause } = this.#counted;
-    if (bound.level.within === undefined) return false;
-    return cause === undefined || bound.level.level !== "model" ? isRequest : !cause.isCountedAt(bound);
-  };
-
-  isCountedAt(bound: Bound): boolean {
-    return this.#holds?.bounds.some(({ account }) => account === bound.account) === true;
+  isCountedAt(account: Account): boolean {
+    return this.#holds?.bounds.some((bound) => bound.account === account) === true;
   }
 
   addRateHeaders(headers: Record<string, string>): void {
@@ -166,7 +156,7 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   grow(call: CallEstimate): void {
-    this.#uses = usesOf(call);
+    this.#uses = call.offers ?? [call];
     this.#reserve(this.latest, true);
   }
 
@@ -187,7 +177,7 @@ export class LimitedEntry implements Entry, Admission {
   extend(): Reservation | undefined {
     if (this.#holds?.isAdmitted !== true || this.#leftMs !== undefined) return undefined;
     const before = this.#requests;
-    const request = new PaidRequest(this.#send);
+    const request = new PaidRequest(this);
     this.#requests = [...before, request];
     try {
       this.#reserve(request, true);
@@ -216,7 +206,7 @@ export class LimitedEntry implements Entry, Admission {
 
   /** The offer's use as it was estimated. One that was not expected needs as much as any that was. */
   #useAt({ model: { id }, offer: { provider } }: OfferTaken): OfferUse {
-    const known = this.#uses.find((use) => use.model === id && (use.provider === provider || use.provider === ANY));
+    const known = this.#uses.find((use) => use.model === id && (use.provider ?? provider) === provider);
     if (known !== undefined) return known;
     const unexpected = { ...mostOf(this.#uses), model: id, provider };
     this.#uses = [...this.#uses, unexpected];
@@ -224,7 +214,7 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   /** A request is about to be sent to an offer. */
-  readonly #send = (request: PaidRequest, at: OfferTaken): ReturnType<Reservation["begin"]> => {
+  send(request: PaidRequest, at: OfferTaken): ReturnType<Reservation["begin"]> {
     const use = this.#useAt(at);
     const refusal = this.#refused?.get(use);
     if (refusal !== undefined) return refusal;
@@ -245,7 +235,7 @@ export class LimitedEntry implements Entry, Admission {
         (last: unknown) => this.#refuse(use, last),
       );
     }
-  };
+  }
 
   #refuse(use: OfferUse, refusal: unknown): GatewayError {
     const error = asGatewayError(refusal);
@@ -259,7 +249,8 @@ export class LimitedEntry implements Entry, Admission {
    * back what one needs, only if `acceptsSome` is set. Throws if no offer is left.
    */
   #reserve(request: PaidRequest, acceptsSome: boolean): void {
-    const uses = this.#uses.filter((use) => !this.#refused?.has(use));
+    const refused = this.#refused;
+    const uses = refused === undefined ? this.#uses : this.#uses.filter((use) => !refused.has(use));
     try {
       this.#hold(request, uses, true);
       return;
@@ -314,9 +305,3 @@ export class LimitedEntry implements Entry, Admission {
     }
   }
 }
-
-const NO_USES: readonly OfferUse[] = [];
-/** Any provider of a model. */
-const ANY = "";
-
-const usesOf = ({ offers, ...call }: CallEstimate): readonly OfferUse[] => offers ?? [{ ...call, provider: ANY }];

@@ -7,7 +7,8 @@ export interface TokensAndCost extends CostEstimate {
 /** What a call may use at one offer. */
 export interface OfferUse extends TokensAndCost {
   readonly model: string;
-  readonly provider: string;
+  /** Absent: any. */
+  readonly provider?: string;
 }
 
 /** What is enough for any of them; there is at least one. */
