@@ -97,6 +97,12 @@ export const BUGS: readonly Bug[] = [
     becomes: "- meter.spent(measure, nowMs);",
   },
   {
+    name: "an admission knows one model",
+    file: "src/access/entries/holds.ts",
+    was: "    for (const uses of each) {\n      for (const use of uses) {",
+    becomes: "    for (const uses of each) {\n      for (const use of uses.slice(0, 1)) {",
+  },
+  {
     name: "what a failed offer would have cost is billed",
     file: "src/relay/settle/billed-usage.ts",
     was: "if (!ending.produced || call.incoming",
