@@ -55,9 +55,9 @@ function checkRefusal({ plan, status }: CallBook, onViolation: OnViolation): voi
   if (status === 503 || status === 529) return;
   // The deadline may pass before the first request is sent.
   if (status === 504 && plan.routing.deadlineMs !== undefined) return;
-  const ofModel = limits.ofModels?.[plan.model];
-  if (status === 429 ? isRated || ofModel?.requestsPerDay !== undefined : status === 402 && countsMoney(plan.key))
-    return;
+  const models = [plan.model, plan.routing.fallbackModel ?? ""];
+  const countsCalls = models.some((model) => limits.ofModels?.[model]?.requestsPerDay !== undefined);
+  if (status === 429 ? isRated || countsCalls : status === 402 && countsMoney(plan.key)) return;
   onViolation("valid requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 

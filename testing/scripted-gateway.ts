@@ -185,6 +185,7 @@ export function sampleCall(
       atMs: 0,
       endUser: undefined,
       latest: ANY_OFFER,
+      model: undefined,
       ...ANY_OFFER,
       refusalOf: () => undefined,
       isCountedAt: () => false,

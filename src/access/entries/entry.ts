@@ -43,6 +43,8 @@ export interface Reservation {
 export interface Admission extends Reservation {
   /** The reservation that was made last. */
   readonly latest: Reservation;
+  /** The model of the first offer that its limits allow, where a call counts that is sent nowhere. Undefined: the one that it asks for. */
+  readonly model: string | undefined;
   /** Why a limit did not allow an offer; undefined if none has refused it. */
   refusalOf(at: OfferTaken): GatewayError | undefined;
   /** Whether the call was counted at this limit of a model. */
@@ -107,6 +109,10 @@ export abstract class UnlimitedEntry implements Entry, Admission {
 
   get latest(): this {
     return this;
+  }
+
+  get model(): undefined {
+    return undefined;
   }
 
   begin(): undefined {}

@@ -256,7 +256,7 @@ describe("H58: limits of models that several processes share", () => {
       await clock.pass(5);
     }
     const last = await clock.until(admit(0, callOf(ONE, OTHER)));
-    expect(last?.refusalOf(targetOf(ONE))?.kind).toBe("budget_exhausted");
+    expect((await clock.until(Promise.resolve(last?.begin(targetOf(ONE)))))?.kind).toBe("budget_exhausted");
     expect(await last?.begin(targetOf(OTHER))).toBeUndefined();
   });
 

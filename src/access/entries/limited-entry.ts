@@ -52,6 +52,7 @@ export class LimitedEntry implements Entry, Admission {
   #holds: Holds | undefined;
   atMs = 0;
   endUser: string | undefined;
+  model: string | undefined;
 
   /** Counts the request, which the levels allow. */
   constructor(
@@ -143,6 +144,7 @@ export class LimitedEntry implements Entry, Admission {
     this.#requests = [request];
     this.#reserve(request, acceptsSome);
     this.#holds.isAdmitted = true;
+    this.model = request.uses[0]?.model;
     return this;
   }
 
@@ -245,8 +247,8 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   /**
-   * Takes what a request may need at any of its offers. Those that a limit does not allow are left out; but if other processes may give
-   * back what one needs, only if `acceptsSome` is set. Throws if no offer is left.
+   * Takes what a request may need at any of its offers. Those that a limit does not allow are left out. Throws if no offer is left, or if
+   * other processes may give back what the first one needs, unless `acceptsSome` is set.
    */
   #reserve(request: PaidRequest, acceptsSome: boolean): void {
     const refused = this.#refused;
@@ -267,13 +269,16 @@ export class LimitedEntry implements Entry, Admission {
         refusals.push({ use, refusal });
       }
     }
-    const lacking = acceptsSome ? undefined : refusals.find(({ refusal }) => refusal instanceof ShareRefusal);
-    const reason = lacking ?? (passing.length === 0 ? refusals[0] : undefined);
+    const [first] = refusals;
+    const mayWait = refusals.find(({ refusal }) => !acceptsSome && refusal instanceof ShareRefusal);
+    const waits = mayWait !== undefined && mayWait.use === uses[0];
+    const reason = passing.length === 0 ? (mayWait ?? first) : waits ? mayWait : undefined;
     if (reason !== undefined) {
       this.#hold(request, NO_USES, false);
       throw reason.refusal;
     }
-    for (const { use, refusal } of refusals) this.#refuse(use, refusal);
+    // Other processes may have given back what it needs when its turn comes.
+    for (const { use, refusal } of refusals) if (!(refusal instanceof ShareRefusal)) this.#refuse(use, refusal);
     this.#hold(request, passing, true);
   }
 

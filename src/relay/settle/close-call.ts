@@ -17,7 +17,7 @@ import { unionOfTags } from "../../canon/tags.ts";
 import type { CorrectedUsage } from "../../canon/usage.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
 import { keptPrices } from "../../catalogue/kept-prices.ts";
-import type { Model, Offer, Pricings } from "../../catalogue/model.ts";
+import type { Offer, Pricings } from "../../catalogue/model.ts";
 import { readTraceParent } from "../../telemetry/trace-context.ts";
 import type { BilledLeg, Call, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -103,7 +103,7 @@ export function closeCall(
 ): Promise<void> {
   const { offer } = bill;
   const { cached } = bill;
-  const model = cached?.model ?? (call.attempt?.target?.model ?? admittedModel(call)).id;
+  const model = cached?.model ?? call.attempt?.target?.model.id ?? call.admission.model ?? call.model.id;
   const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
   const { otherLegs } = call;
   const legs =
@@ -253,10 +253,6 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
       : {}),
   };
 }
-
-/** The model of a call that was sent nowhere: the first that its limits allowed. */
-const admittedModel = ({ plan, admission, model }: AdmittedCall): Model =>
-  plan?.find(({ target }) => admission.refusalOf(target) === undefined)?.target.model ?? model;
 
 /** The plan for the receipt. A model is named if it is not the one that answered. */
 export const plannedOffers = (
