@@ -28,7 +28,14 @@ let started = 0;
 type Limits = Readonly<Record<string, number>>;
 
 interface Shared {
-  keys: readonly { name: string; key: string; limits?: Limits; project?: string }[];
+  keys: readonly {
+    name: string;
+    key: string;
+    limits?: Limits;
+    project?: string;
+    limits_by_model?: Readonly<Record<string, Limits>>;
+    routing?: object;
+  }[];
   projects?: readonly { id: string; limits: Limits }[];
   /** Of the gateway. */
   limits?: Limits;
@@ -184,6 +191,38 @@ describe.skipIf(redis === undefined)("H23, choices 9: the same at the level abov
     await races.expectSame("requests a minute of the gateway");
     await races.stop();
   });
+});
+
+describe.skipIf(redis === undefined)("H58: the limit of a model that calls fall back to", () => {
+  test.each([
+    ["calls of a day", { requests_per_day: 60 }],
+    ["calls of a minute", { requests_per_minute: 60 }],
+  ])(
+    "%s: three instances never exceed it together, and use at least 98%",
+    async (_, limits) => {
+      const scripted = scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 });
+      const [model] = scripted["models"] as { offers: object[] }[];
+      const models = {
+        providers: {
+          ...(scripted["providers"] as object),
+          // Nothing listens there.
+          "up-gone": { kind: "openai-compatible", base_url: "http://127.0.0.1:1/v1", api_key: "upstream-secret" },
+        },
+        models: [
+          { ...model, offers: [{ provider: "up-gone", model: "upstream-model" }] },
+          { ...model, id: "test/other" },
+        ],
+      };
+      const key = { name: "tests", key: TEST_KEY, limits_by_model: { "test/other": limits } };
+      const keys = [{ ...key, routing: { fallback: "test/other" } }];
+      const instances = await startInstances(3, { keys }, undefined, models);
+      const admitted = await provider.race(urlsOf(instances), 240);
+      expect(admitted).toBeLessThanOrEqual(60);
+      expect(admitted).toBeGreaterThanOrEqual(0.98 * 60);
+      await stopAll(instances);
+    },
+    60_000,
+  );
 });
 
 describe.skipIf(redis === undefined)("H23, choices 9: a budget smaller than one reservation per instance", () => {

@@ -38,7 +38,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "forgotten reservation: a call keeps its key's money",
-    file: "src/access/entry.ts",
+    file: "src/access/entries/entry.ts",
     was: "    meter.reserved -= this.#reservedNanoUsd;\n",
     becomes: "",
   },
@@ -95,6 +95,12 @@ export const BUGS: readonly Bug[] = [
     file: "src/access/check-budgets.ts",
     was: "- meter.spent(measure, nowMs) - meter.reserved;",
     becomes: "- meter.spent(measure, nowMs);",
+  },
+  {
+    name: "an admission knows one model",
+    file: "src/access/entries/holds.ts",
+    was: "    for (const uses of each) {\n      for (const use of uses) {",
+    becomes: "    for (const uses of each) {\n      for (const use of uses.slice(0, 1)) {",
   },
   {
     name: "what a failed offer would have cost is billed",

@@ -18,19 +18,17 @@ interface ProviderPlan {
   kind: string;
   dialect: ScriptedDialect;
   baseUrl: string;
-  /** False for a host that is not the vendor's, although its kind is. */
-  home?: boolean;
   /** Number of credentials; 1 if absent. */
   credentials?: number;
 }
 
 /** Each provider has its own host. */
 export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
-  alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.test/v1", home: false },
-  beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test", credentials: 2 },
-  gamma: { kind: "gemini", dialect: "genai", baseUrl: "http://gamma.test" },
-  delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
-  epsilon: { kind: "openai", dialect: "responses", baseUrl: "http://epsilon.test/v1" },
+  alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.localhost/v1" },
+  beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.localhost", credentials: 2 },
+  gamma: { kind: "gemini", dialect: "genai", baseUrl: "http://gamma.localhost" },
+  delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.localhost/v1" },
+  epsilon: { kind: "openai", dialect: "responses", baseUrl: "http://epsilon.localhost/v1" },
 };
 
 /** Providers that can continue a response begun by another. */
@@ -81,11 +79,18 @@ export const MODELS: Readonly<Record<string, readonly string[]>> = {
   "sim/four": ["delta", "alpha", "gamma", "beta"],
 };
 
+/** Limits of one model. */
+interface ModelPlan {
+  requestsPerDay?: number;
+  budgetNanoUsdPerDay?: number;
+}
+
 interface KeyPlan {
   requestsPerMinute?: number;
   tokensPerMinute?: number;
   concurrent?: number;
   budgetNanoUsdPerDay?: number;
+  ofModels?: Readonly<Record<string, ModelPlan>>;
 }
 
 /** Keys by name. */
@@ -96,6 +101,21 @@ export const KEYS: Readonly<Record<string, KeyPlan>> = {
   narrow: { concurrent: 3 },
   poor: { budgetNanoUsdPerDay: 20_000_000 },
   bound: { requestsPerMinute: 300, concurrent: 8, budgetNanoUsdPerDay: 400_000_000 },
+  parted: {
+    ofModels: {
+      "sim/two": { budgetNanoUsdPerDay: 30_000_000 },
+      "sim/genai": { budgetNanoUsdPerDay: 3_000_000 },
+      "sim/chat": { requestsPerDay: 5 },
+      "sim/three": { requestsPerDay: 9, budgetNanoUsdPerDay: 40_000_000 },
+      "sim/transcriber": { budgetNanoUsdPerDay: 3_000_000 },
+    },
+  },
+};
+
+/** Whether money of the key is limited, in all or of one model. */
+export const countsMoney = (key: string): boolean => {
+  const { budgetNanoUsdPerDay, ofModels = {} } = KEYS[key] ?? {};
+  return [budgetNanoUsdPerDay, ...Object.values(ofModels).map((one) => one.budgetNanoUsdPerDay)].some(Number.isFinite);
 };
 
 export const secretOf = (key: string): string => `sk-trv-${key.padEnd(43, "x")}`;
@@ -125,12 +145,11 @@ function sections(): Record<string, unknown> {
     routing: { max_concurrent: MAX_CONCURRENT, max_queue: 48 },
     providers: Object.fromEntries([
       ...Object.entries(services.providers),
-      ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl, home }]) => [
+      ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
         name,
         {
           kind,
           base_url: baseUrl,
-          home,
           timeout_ms: TIMEOUT_MS,
           credentials: secretsOf(name).map((api_key) => ({ api_key })),
           max_concurrent: MAX_CONCURRENT_AT[name],
@@ -170,6 +189,17 @@ function sections(): Record<string, unknown> {
         concurrent: plan.concurrent,
         budget_usd_per_day: plan.budgetNanoUsdPerDay && plan.budgetNanoUsdPerDay / 1e9,
       },
+      limits_by_model:
+        plan.ofModels &&
+        Object.fromEntries(
+          Object.entries(plan.ofModels).map(([model, { requestsPerDay, budgetNanoUsdPerDay }]) => [
+            model,
+            {
+              requests_per_day: requestsPerDay,
+              budget_usd_per_day: budgetNanoUsdPerDay && budgetNanoUsdPerDay / 1e9,
+            },
+          ]),
+        ),
     })),
   };
 }

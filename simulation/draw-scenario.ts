@@ -1,5 +1,5 @@
 import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
-import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
+import { countsMoney, MODELS, PROVIDERS } from "./configuration.ts";
 import { MAX_TOKENS } from "./requests.ts";
 import {
   type AskedRouting,
@@ -23,7 +23,7 @@ const DIALECTS: readonly ScriptedDialect[] = ["chat", "messages", "genai", "resp
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
 /** Average time between two calls. */
 const BETWEEN_CALLS_MS = 40;
-const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 3, bound: 2 };
+const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 3, bound: 2, parted: 5 };
 
 /** Share of calls that are for videos. */
 const VIDEOS = 0.03;
@@ -97,13 +97,15 @@ function drawCall(random: SeededRandom, id: number, weather: Weather, shareOfKey
   const key = random.weighted(shareOfKey);
   // A budget holds for prompts that cost what they appear to: only the provider knows their real size.
   const tool = random.chance(0.15);
-  const isHonest = KEYS[key]?.budgetNanoUsdPerDay !== undefined;
+  const isHonest = countsMoney(key);
   const padding = !isHonest && random.chance(0.01) ? random.between(20_000, 60_000) : 0;
   // Some use their whole limit: they cost exactly what was reserved.
   const plainOutput = words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0);
   const background = dialect === "responses" && random.chance(0.15);
   const stream = random.chance(0.6) && !background;
   // Streams rarely break where they can be continued, so most of them ask to survive.
+  const others = Object.keys(MODELS).filter((other) => other !== model);
+  const fallbackModel = random.chance(key === "parted" ? 0.7 : 0.05) ? random.pick(others) : undefined;
   const survive = stream && !isHonest && random.chance(0.5);
   return {
     id,
@@ -123,6 +125,7 @@ function drawCall(random: SeededRandom, id: number, weather: Weather, shareOfKey
     routing: {
       ...(random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {}),
       ...(survive ? { survive } : {}),
+      ...(fallbackModel === undefined ? {} : { fallbackModel, fallback: undefined }),
     },
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
@@ -134,7 +137,7 @@ function drawService(random: SeededRandom, id: number, weather: Weather): Servic
   const isLarge = (service === "embeddings" || service === "rerank") && random.chance(0.3);
   return {
     id,
-    key: random.weighted(SHARE_OF_SERVICE_KEY),
+    key: service === "transcriptions" && random.chance(0.4) ? "parted" : random.weighted(SHARE_OF_SERVICE_KEY),
     service,
     size: isLarge ? random.between(97, 700) : random.between(1, 12),
     stream: (service === "transcriptions" || service === "completions") && random.chance(0.5),

@@ -1,6 +1,14 @@
 import type { StoredRow } from "../src/storage/storage.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
-import { KEYS, MAX_CONCURRENT_AT, MAX_OUTPUT_TOKENS, MODELS, pricesOf, secretsOf } from "./configuration.ts";
+import {
+  countsMoney,
+  KEYS,
+  MAX_CONCURRENT_AT,
+  MAX_OUTPUT_TOKENS,
+  MODELS,
+  pricesOf,
+  secretsOf,
+} from "./configuration.ts";
 import { argumentsOf } from "./providers.ts";
 import type { ReadAnswer } from "./read-answer.ts";
 import { wordsOf } from "./speech.ts";
@@ -47,7 +55,9 @@ function checkRefusal({ plan, status }: CallBook, onViolation: OnViolation): voi
   if (status === 503 || status === 529) return;
   // The deadline may pass before the first request is sent.
   if (status === 504 && plan.routing.deadlineMs !== undefined) return;
-  if (status === 429 ? isRated : status === 402 && limits.budgetNanoUsdPerDay !== undefined) return;
+  const models = [plan.model, plan.routing.fallbackModel ?? ""];
+  const countsCalls = models.some((model) => limits.ofModels?.[model]?.requestsPerDay !== undefined);
+  if (status === 429 ? isRated || countsCalls : status === 402 && countsMoney(plan.key)) return;
   onViolation("valid requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 
@@ -57,6 +67,9 @@ function checkFallback(book: CallBook, onViolation: OnViolation): void {
   if (text !== "" || toolArguments !== undefined || wasCrowded) return;
   const { deadlineMs, fallback } = plan.routing;
   if (deadlineMs !== undefined || fallback === false) return;
+  // An offer that a limit does not allow is left out.
+  const { tokensPerMinute, ofModels } = KEYS[plan.key] ?? {};
+  if (countsMoney(plan.key) || tokensPerMinute !== undefined || ofModels !== undefined) return;
   const last = attempts.at(-1);
   // Of two hedged requests, the first may be the one that reports the failure.
   const decisive = plan.routing.hedge ? attempts : attempts.slice(-1);
@@ -97,15 +110,19 @@ const hasLegs = ({ plan: { routing }, attempts }: CallBook): boolean =>
 
 /** The providers that may serve the call. */
 function offersOf({ model, routing }: CallBook["plan"]): readonly string[] {
+  const { providers, fallbackModel = "" } = routing;
   const offers = MODELS[model] ?? [];
-  return routing.providers?.length ? offers.filter((provider) => routing.providers?.includes(provider)) : offers;
+  const asked = providers?.length ? offers.filter((provider) => providers.includes(provider)) : offers;
+  return [...new Set([...asked, ...(MODELS[fallbackModel] ?? [])])];
 }
 
 function checkAttempts(book: CallBook, onViolation: OnViolation): void {
   const { plan, attempts } = book;
   const withLegs = hasLegs(book);
   // A continuing provider has two tries of its own.
-  const maxTries = plan.routing.survive ? 2 * MAX_TRIES_OF_AN_OFFER : MAX_TRIES_OF_AN_OFFER;
+  const ofEach = plan.routing.survive ? 2 * MAX_TRIES_OF_AN_OFFER : MAX_TRIES_OF_AN_OFFER;
+  // A provider may have both models.
+  const maxTries = plan.routing.fallbackModel === undefined ? ofEach : 2 * ofEach;
   const last = attempts.length - 1;
   if (plan.routing.fallback === false && attempts.some(({ provider }) => provider !== attempts[0]?.provider))
     onViolation("no fallback if none is allowed", attempts.map(({ provider }) => provider).join());
@@ -145,7 +162,8 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   // Unseen tokens are booked as reasoning, at the price of output.
   const output = numberAt(row, "usage_output") + numberAt(row, "usage_reasoning");
   const told = `${outcome}, ${source}: ${input} + ${cached} → ${output}, ${row["cost_nano_usd"]} at ${row["provider"]}`;
-  if (String(row["model"]) !== plan.model || String(row["key_id"]) !== `static:${plan.key}`)
+  const models = [plan.model, plan.routing.fallbackModel];
+  if (!models.includes(String(row["model"])) || String(row["key_id"]) !== `static:${plan.key}`)
     onViolation("a row matches its call", told);
   if (ending === "whole" && outcome !== "ok" && outcome !== "client_gone")
     onViolation("committed responses have rows", `the client has its answer; ${told}`);

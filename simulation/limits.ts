@@ -46,6 +46,15 @@ export class LimitWatch {
     }
   }
 
+  /** The same of each model, whichever was asked for. */
+  spentOf(key: string, model: string, { nanoUsd, calls }: { nanoUsd: number; calls: number }): void {
+    const { budgetNanoUsdPerDay, requestsPerDay } = KEYS[key]?.ofModels?.[model] ?? {};
+    if (budgetNanoUsdPerDay !== undefined && nanoUsd > budgetNanoUsdPerDay)
+      this.#onViolation("limits are never exceeded", `${key} has spent ${nanoUsd} nano-dollars on ${model}`);
+    if (requestsPerDay !== undefined && calls > requestsPerDay)
+      this.#onViolation("limits are never exceeded", `${key} has made ${calls} calls of ${model}`);
+  }
+
   /** The maximum cost of a call is reserved, so a budget holds however many calls are in flight. */
   spent(key: string, nanoUsd: number): void {
     const { budgetNanoUsdPerDay } = KEYS[key] ?? {};

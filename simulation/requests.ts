@@ -93,12 +93,13 @@ interface RoutingFields {
 }
 
 function routingOf({ routing }: CallPlan): RoutingFields {
-  const { type, primaryFactor, providers, fallback, deadlineMs, survive, hedge } = routing;
+  const { type, primaryFactor, providers, fallback, fallbackModel, deadlineMs, survive, hedge } = routing;
   const provider = {
     ...(type && { type }),
     ...(primaryFactor && { primary_factor: primaryFactor }),
     ...(providers?.length && { providers }),
     ...(fallback !== undefined && { fallback }),
+    ...(fallbackModel !== undefined && { fallback: fallbackModel }),
   };
   const trivium = {
     ...(deadlineMs && { deadline_ms: deadlineMs }),

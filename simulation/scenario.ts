@@ -60,7 +60,9 @@ export interface AskedRouting {
   primaryFactor?: "cost" | "speed" | "quality";
   /** Only these providers, in this order. */
   providers?: readonly string[];
-  fallback?: boolean;
+  fallback?: boolean | undefined;
+  /** Another model, which is tried last. */
+  fallbackModel?: string;
   deadlineMs?: number;
   survive?: boolean;
   hedge?: boolean;

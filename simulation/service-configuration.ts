@@ -3,9 +3,9 @@ import type { ServiceWord } from "./scenario.ts";
 
 /** Service hosts; none of them serves conversations. */
 export const SERVICE_PROVIDERS: Readonly<Record<string, { kind: string; baseUrl: string }>> = {
-  eta: { kind: "openai", baseUrl: "http://eta.test/v1" },
-  theta: { kind: "openai-compatible", baseUrl: "http://theta.test/v1" },
-  iota: { kind: "cohere", baseUrl: "http://iota.test/compatibility/v1" },
+  eta: { kind: "openai", baseUrl: "http://eta.localhost/v1" },
+  theta: { kind: "openai-compatible", baseUrl: "http://theta.localhost/v1" },
+  iota: { kind: "cohere", baseUrl: "http://iota.localhost/compatibility/v1" },
 };
 
 export const secretOfService = (provider: string): string => `secret-of-${provider}`;

@@ -32,6 +32,7 @@ export function checkServiceAnswer(book: ServiceBook, read: ReadService | undefi
 function checkRefusal({ plan, status }: ServiceBook, onViolation: OnViolation): void {
   const limits = KEYS[plan.key] ?? {};
   const isRated = (limits.requestsPerMinute ?? limits.tokensPerMinute ?? limits.concurrent) !== undefined;
+  if (status === 402 && limits.ofModels?.[SERVICE_MODELS[plan.service].id] !== undefined) return;
   if (status === 503 || (status === 504 && plan.routing.deadlineMs !== undefined) || (status === 429 && isRated))
     return;
   onViolation("valid requests are not refused", `HTTP ${status} for the key ${plan.key}`);
@@ -41,6 +42,8 @@ function checkRefusal({ plan, status }: ServiceBook, onViolation: OnViolation): 
 function checkFallback({ plan, requests, content, wasCrowded }: ServiceBook, onViolation: OnViolation): void {
   const { deadlineMs, fallback } = plan.routing;
   if (content !== "" || wasCrowded || deadlineMs !== undefined || fallback === false) return;
+  // An offer that a limit does not allow is left out.
+  if (KEYS[plan.key]?.tokensPerMinute !== undefined || KEYS[plan.key]?.ofModels !== undefined) return;
   if (requests.some(({ status }) => status !== undefined && FINAL_STATUSES.includes(status))) return;
   const untried = serviceOffers(plan).filter((provider) => requests.every((one) => one.provider !== provider));
   if (untried.length > 0)

@@ -1,6 +1,6 @@
 import { Admissions } from "../src/access/admit.ts";
 import { amountOf, measureOf } from "../src/access/budget.ts";
-import type { Entry } from "../src/access/entry.ts";
+import type { Entry } from "../src/access/entries/entry.ts";
 import { levelsOf } from "../src/access/level.ts";
 import { LIMIT_NAMES, type LimitName, type Limits } from "../src/access/limits.ts";
 import type { Principal } from "../src/access/principal.ts";

@@ -80,6 +80,8 @@ export class World {
   /** By receipt. */
   readonly settled = new Map<string, number>();
   readonly #spent = new Map<string, number>();
+  /** By key and model. */
+  readonly #spentOf = new Map<string, { nanoUsd: number; calls: number }>();
   process: SimulatedProcess | undefined;
   processes = 0;
   /** Timers of an idle process. */
@@ -339,6 +341,10 @@ export class World {
     const spent = (this.#spent.get(key) ?? 0) + call.costNanoUsd;
     this.#spent.set(key, spent);
     this.#limits.spent(key, spent);
+    const { nanoUsd, calls } = this.#spentOf.get(`${key} ${call.model}`) ?? { nanoUsd: 0, calls: 0 };
+    const ofModel = { nanoUsd: nanoUsd + call.costNanoUsd, calls: calls + 1 };
+    this.#spentOf.set(`${key} ${call.model}`, ofModel);
+    this.#limits.spentOf(key, call.model, ofModel);
     if (call.verb === "videos") {
       this.trace.note(`a video is settled: ${call.outcome} ${call.costNanoUsd}`);
       return;
@@ -398,9 +404,14 @@ export class World {
   /** A process knows what the ledger holds. Rows that waited for the store when another process was killed are lost. */
   async #countSpent(): Promise<void> {
     this.#spent.clear();
-    const sums = "SELECT key_id, SUM(cost_nano_usd) AS spent FROM receipts GROUP BY key_id";
+    this.#spentOf.clear();
+    const sums =
+      "SELECT key_id, model, SUM(cost_nano_usd) AS spent, COUNT(*) AS calls FROM receipts GROUP BY key_id, model";
     for (const row of await this.storage.query(sums)) {
-      this.#spent.set(String(row["key_id"]).replace("static:", ""), Number(row["spent"]));
+      const key = String(row["key_id"]).replace("static:", "");
+      const nanoUsd = Number(row["spent"]);
+      this.#spent.set(key, (this.#spent.get(key) ?? 0) + nanoUsd);
+      this.#spentOf.set(`${key} ${String(row["model"])}`, { nanoUsd, calls: Number(row["calls"]) });
     }
   }
 

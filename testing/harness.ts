@@ -12,6 +12,7 @@ import type { Config } from "../src/config/config.ts";
 import type { FileStore } from "../src/files/file-store.ts";
 import type { IssuerFetch } from "../src/identity/issuer.ts";
 import type { Leases } from "../src/leases/leases.ts";
+import type { Journal } from "../src/ledger/journal.ts";
 import { createLog } from "../src/observe/log.ts";
 import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
@@ -53,6 +54,7 @@ export interface HarnessOptions {
   /** The other processes of its machine, and what it shares limits through. */
   siblings?: Siblings;
   leases?: Leases;
+  journal?: Journal;
   /** The process that it runs in, if the test kills it. */
   within?: ProcessParts;
 }
@@ -170,6 +172,7 @@ export class Harness {
     tracing,
     siblings,
     leases,
+    journal,
     fetchIssuer = () => Promise.reject(new Error("no issuer")),
   }: HarnessOptions = {}): Promise<Harness> {
     const machine = given ?? (await makeMachine());
@@ -198,6 +201,7 @@ export class Harness {
       tracing,
       siblings,
       leases,
+      journal,
       answerKey: new Uint8Array(32).fill(3),
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

@@ -41,6 +41,8 @@ export interface Script {
 }
 
 const KEY = "key-of-the-gateway";
+/** Any offer may be called. */
+const ANY_OFFER = { begin: () => undefined };
 
 /** A gateway without sockets: hosts answer what the test scripts, one script for each request, and time is the test's. */
 export function scriptedGateway(scripts: readonly Script[] = []) {
@@ -183,9 +185,14 @@ export function sampleCall(
     admission: {
       atMs: 0,
       endUser: undefined,
+      latest: ANY_OFFER,
+      model: undefined,
+      ...ANY_OFFER,
+      refusalOf: () => undefined,
+      isCountedAt: () => false,
       addRateHeaders: () => {},
       grow: () => {},
-      extend: () => left.extensions-- > 0,
+      extend: () => (left.extensions-- > 0 ? ANY_OFFER : undefined),
       release: (used) => void released.push(used),
     },
     model: gateway.snapshot.catalogue.resolve("acme/model").model,

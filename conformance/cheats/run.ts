@@ -15,6 +15,7 @@ import { openInterplay } from "./interplay.ts";
 import { openLive } from "./live.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
+import { openOffers } from "./offers.ts";
 import { openRoom } from "./room.ts";
 import { openSendings } from "./sendings.ts";
 import { openServices } from "./services.ts";
@@ -33,6 +34,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   interplay: openInterplay,
   derived: openDerived,
   live: openLive,
+  offers: openOffers,
   sendings: openSendings,
   stored: openStored,
   services: openServices,

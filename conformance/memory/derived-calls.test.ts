@@ -72,6 +72,41 @@ describe("money and limits", () => {
     }
   });
 
+  test("H58: a batch goes to a provider's batch API only if no limit holds for each of its lines", async () => {
+    const ofEach = { budget_usd_total: 1 };
+    for (const [more, isNative] of [
+      [{}, true],
+      [{ limits: ofEach }, true],
+      [{ limits_by_model: { "test/second": ofEach } }, true],
+      [{ limits_by_model: { "test/*": ofEach } }, false],
+      [{ limits_by_tag: { "team-*": ofEach } }, false],
+      [{ end_users: { limits: ofEach } }, false],
+    ] as const) {
+      await start(KEY(more));
+      const body = { model: "test/text", messages: [{ role: "user", content: "Hi" }], user: "u-1" };
+      const { work, lines = [] } = await world.batch("chat", [body], { "x-trivium-tags": "team-a" });
+      const [first] = lines;
+      if (work === undefined || first === undefined) throw new Error("no batch");
+      const prepared = await world.harness.clock.until(work.prepare(first, undefined, true));
+      expect([more, "body" in prepared]).toEqual([more, isNative]);
+    }
+  });
+
+  test("H58: an image whose model is over its limit is not made, and the response says so", async () => {
+    for (const limits of [{ requests_per_minute: 1 }, { requests_per_day: 1 }, { budget_usd_total: 0.04 }]) {
+      await start(KEY({ limits_by_model: { "test/painter": limits } }));
+      const first = await world.answer(world.images());
+      expect([first.status, first.text.includes("aGk=")]).toEqual([200, true]);
+      const second = await world.answer(world.images());
+      expect([second.status, second.text.includes("aGk="), second.text.includes("It is done.")]).toEqual([
+        200,
+        false,
+        true,
+      ]);
+      expect(world.asked.filter((asked) => asked === "image")).toHaveLength(1);
+    }
+  });
+
   test("H73: what was made reaches the client when a later round is refused", async () => {
     await start(KEY({ limits: { budget_usd_total: 1 } }));
     const body = { max_output_tokens: 100 };

@@ -26,6 +26,11 @@ beforeAll(async () => {
         { name: "tests", key: TEST_KEY },
         { name: "narrow", key: NARROW, models: ["test/messages"] },
         { name: "routed", key: ROUTED, routing: { fallback: "test/chat" } },
+        ...LIMITS.map((limits, index) => ({
+          name: `limited ${index}`,
+          key: limitedKey(index),
+          limits_by_model: { "test/chat": limits },
+        })),
       ],
     },
   });
@@ -40,6 +45,10 @@ const newReceipts = async () => (await harness.receipts()).filter(({ id }) => !e
 
 const NARROW = `sk-trv-${"n".repeat(43)}`;
 const ROUTED = `sk-trv-${"r".repeat(43)}`;
+
+/** That a model reaches with one call. */
+const LIMITS = [{ requests_per_minute: 1 }, { requests_per_day: 1 }, { budget_usd_total: 0.000028 }] as const;
+const limitedKey = (index: number) => `sk-trv-${"l".repeat(42)}${index}`;
 
 const HOSTS = ["messages", "chat", "genai", "responses"] as const;
 const DETAILS = { type: "refusal", category: "cyber", explanation: "Not that." };
@@ -203,6 +212,22 @@ for (const stream of [false, true]) {
       expect(message.content[1] as object).toEqual(seam("test/messages", "test/genai", "cyber"));
       expect(message.stop_reason).toBe("end_turn");
     });
+
+    for (const [index, limits] of LIMITS.entries()) {
+      test(`H58: a model over its own limit of ${Object.keys(limits)[0]} is skipped`, async () => {
+        const key = limitedKey(index);
+        const body = { max_tokens: 4 };
+        if (!stream) {
+          harness.upstream.play(declined("messages", stream), answered("chat", stream));
+          const first = await ask([{ model: "test/chat" }, { model: "test/genai" }], { stream, key, body });
+          expect(first.content[1] as object).toEqual(seam("test/messages", "test/chat", "cyber"));
+        }
+        harness.upstream.play(declined("messages", stream), answered("genai", stream));
+        const second = await ask([{ model: "test/chat" }, { model: "test/genai" }], { stream, key, body });
+        expect(second.content[1] as object).toEqual(seam("test/messages", "test/genai", "cyber"));
+        expect(harness.upstream.requests).toHaveLength(2);
+      });
+    }
 
     test("if no model can be called, the refusal names the one to call later", async () => {
       harness.upstream.play(declined("messages", stream), harness.upstream.json({ error: { message: "Bad." } }, 400));

@@ -1,19 +1,22 @@
 import { Account, type Share } from "./account.ts";
-import { boundOf } from "./bound.ts";
+import { type Bound, boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
-import { DoneEntry } from "./done-entry.ts";
-import { type Clocks, COUNTED, type Counting, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
+import { DoneEntry } from "./entries/done-entry.ts";
+import { type CallEstimate, type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entries/entry.ts";
+import { AS_REQUEST, type Counted } from "./entries/holds.ts";
+import { LimitedEntry } from "./entries/limited-entry.ts";
+import { PreparedEntry } from "./entries/prepared-entry.ts";
+import type { TokensAndCost } from "./entries/use-at-offers.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
 import { type CallParts, PartBounds } from "./parts/part-bounds.ts";
-import { PreparedEntry } from "./prepared-entry.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest, checkSessions } from "./rate-limits.ts";
 import { whenShared } from "./share-refusal.ts";
 import { withNeeds } from "./shared-needs.ts";
 import { MEASURES, type Measure, SpendMeter, type Use } from "./spend-meter.ts";
 
-export type { Admission, CallEstimate, Entry } from "./entry.ts";
+export type { Admission, CallEstimate, Entry, OfferTaken, Reservation } from "./entries/entry.ts";
 
 /** The ledger's sums for a level, in nano-dollars, calls or tokens; read from memory. */
 export type SpentSums = (level: LevelName, id: string, measure: Measure) => number;
@@ -99,38 +102,44 @@ export class Admissions {
    * Counts a request against the rates and the concurrency of its key, project and gateway, or refuses it before its body is
    * read: a caller over a limit must not fill the memory (S17).
    */
-  enter(principal: Principal, nowMs = this.#clocks.nowMs(), counting: Counting = COUNTED): Entry {
+  enter(principal: Principal, nowMs = this.#clocks.nowMs(), counted: Counted = AS_REQUEST): Entry {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
     if (keyBounds.parts !== undefined) this.endUsers.sweep(nowMs);
     try {
       for (const bound of keyBounds.bounds) {
-        checkEntry(bound, nowMs, this.#clocks.wallMs, counting.takesSlot);
+        checkEntry(bound, nowMs, this.#clocks.wallMs, counted.takesSlot);
         if (bound.limitsRates) this.#withRates.add(bound.account);
       }
     } catch (refusal) {
-      throw withNeeds(refusal, keyBounds.bounds);
+      throw withNeeds(refusal, needsAt(keyBounds.bounds));
     }
-    return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs, counting);
+    return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs, counted);
   }
 
   /**
    * The entry of a call that counts towards tokens and budgets only: a line of a batch, which waits for its turn elsewhere, or work for
-   * a call that was admitted.
+   * a call that was admitted, its `cause`. Where another model is limited than that of its cause, work counts in full.
    */
-  enterWork(principal: Principal): Entry {
+  enterWork(principal: Principal, cause?: Counted["cause"]): Entry {
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
     return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), {
-      isCounted: false,
+      isRequest: false,
       takesSlot: false,
+      cause,
     });
   }
 
   /** The entry of a request that is only prepared: nothing is counted. */
   enterPrepared(principal: Principal): Entry {
     return new PreparedEntry(principal, this.#clocks);
+  }
+
+  /** Whether limits of its end user, models or tags apply to a call. */
+  isLimitedInPart(principal: Principal, call: CallEstimate): boolean {
+    return this.#boundsOf(principal).parts?.appliesTo(call) === true;
   }
 
   /** The entry of work that a provider has done already, or of a check: it is counted, and nothing can refuse it. */
@@ -178,7 +187,7 @@ export class Admissions {
     try {
       for (const bound of bounds) checkBudgets(bound, call, this.#clocks.wallMs());
     } catch (refusal) {
-      throw withNeeds(refusal, bounds, call);
+      throw withNeeds(refusal, needsAt(bounds, call));
     }
   }
 
@@ -269,12 +278,11 @@ export class Admissions {
   #makeBounds(principal: Principal): KeyBounds {
     const { levels } = principal;
     const bounds = this.#allOf(principal).map((account) => boundOf(account, levels.find(isOf(account))));
-    const countsMoney = bounds.some(({ limitsMoney }) => limitsMoney);
     const parts =
       principal.parts === undefined
         ? undefined
         : new PartBounds(principal.parts, { account: (level, id) => this.account(level, id), users: this.endUsers });
-    const keyBounds = { bounds, isLimited: levels.length > 0 || parts !== undefined, countsMoney, parts };
+    const keyBounds = { bounds, isLimited: levels.length > 0 || parts !== undefined, parts };
     this.#keyBounds.set(principal, keyBounds);
     return keyBounds;
   }
@@ -298,6 +306,8 @@ export class Admissions {
     }
   }
 }
+
+const needsAt = (bounds: readonly Bound[], use?: TokensAndCost) => bounds.map((bound) => [bound, use] as const);
 
 const isOf =
   ({ level, id }: Account) =>

@@ -1,5 +1,5 @@
 import type { Account } from "./account.ts";
-import { type Budget, budgetsOf, isMoney } from "./budget.ts";
+import { type Budget, budgetsOf } from "./budget.ts";
 import type { Level } from "./level.ts";
 import type { BudgetWindow } from "./spend-meter.ts";
 
@@ -27,7 +27,6 @@ export interface Bound {
   readonly monthNanoUsd: number;
   readonly totalNanoUsd: number;
   readonly budgets: readonly Budget[];
-  readonly limitsMoney: boolean;
   /** Its rates, formatted for the headers of every response. */
   readonly rateTexts: { readonly requestsPerMinute: string; readonly tokensPerMinute: string };
 }
@@ -55,7 +54,6 @@ export function boundOf(account: Account, limiting: Level | undefined): Bound {
     monthNanoUsd: nanoUsd("month"),
     totalNanoUsd: nanoUsd("total"),
     budgets,
-    limitsMoney: budgets.some(({ measure }) => isMoney(measure)),
     rateTexts: { requestsPerMinute: String(requestsPerMinute), tokensPerMinute: String(tokensPerMinute) },
   };
 }

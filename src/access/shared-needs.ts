@@ -1,27 +1,22 @@
 import type { Bound } from "./bound.ts";
 import { isMoney } from "./budget.ts";
-import { type CostEstimate, countFor, needOf, tokensFor } from "./check-budgets.ts";
+import { countFor, needOf, tokensFor } from "./check-budgets.ts";
+import type { TokensAndCost } from "./entries/use-at-offers.ts";
 import type { LimitName } from "./limits.ts";
 import { type SharedNeed, ShareRefusal } from "./share-refusal.ts";
 
-interface TokensAndCost extends CostEstimate {
-  estimatedTokens: number;
-}
-
 /**
- * Adds to a refusal for lack of a share everything that the call needs at every level, for its entry or its admission.
+ * Adds to a refusal for lack of a share everything that the call needs at every level: what it uses there if it is being admitted.
  */
-export function withNeeds(
-  refusal: unknown,
-  bounds: readonly Bound[],
-  call?: TokensAndCost,
-  parts: readonly Bound[] = [],
-): unknown {
+export function withNeeds(refusal: unknown, wanted: Iterable<readonly [Bound, TokensAndCost | undefined]>): unknown {
   if (refusal instanceof ShareRefusal) {
-    const needs = bounds.flatMap((bound) => (call === undefined ? entryNeeds(bound) : callNeeds(bound, call)));
-    // A call enters its parts when it is admitted.
-    if (call !== undefined) for (const bound of parts) needs.push(...entryNeeds(bound), ...callNeeds(bound, call));
-    refusal.needs = needs;
+    refusal.needs = [...wanted].flatMap(([bound, use]) => {
+      if (use === undefined) return entryNeeds(bound);
+      // A call enters its parts when it is admitted.
+      return bound.level.within === undefined
+        ? callNeeds(bound, use)
+        : [...entryNeeds(bound), ...callNeeds(bound, use)];
+    });
   }
   return refusal;
 }

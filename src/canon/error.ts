@@ -92,6 +92,8 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly upstreamDetails: unknown;
   readonly failure: FailureCause | undefined;
+  /** Only the limit of a model was reached: another model may serve the call. */
+  isOfModel = false;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });

@@ -1,11 +1,12 @@
 import { type FileHandle, mkdir, open, rm, utimes } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Cancel, Clock } from "../base/clock.ts";
 import { errorCode } from "../base/error-code.ts";
 import type { Sources } from "../base/sources.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { encodeRecord } from "./journal-records.ts";
+import { findInJournals, JOURNAL_SUFFIX } from "./read-journals.ts";
 
 /** Receipts on disk that the store has not accepted yet. */
 export interface Journal {
@@ -15,12 +16,13 @@ export interface Journal {
   clear(): Promise<void>;
   /** Ends its use. A file without content is removed. */
   close(): Promise<void>;
+  /** A receipt in the journal of another process; absent if no process shares its folder. */
+  findElsewhere?(id: string): Promise<Receipt | undefined>;
   readonly full: boolean;
   /** Why it could not keep the receipts of this many calls. It tries to get the room for them in the background. */
   shortage(calls: number): string | undefined;
 }
 
-export const JOURNAL_SUFFIX = ".journal";
 /** A live process touches its journal more often than this, so an older one is abandoned. */
 export const ABANDONED_MS = 60_000;
 
@@ -136,6 +138,10 @@ export class FileJournal implements Journal {
       await writeAt(file, Buffer.alloc(Math.min(this.#bytes, this.#size)), 0);
       this.#bytes = 0;
     });
+  }
+
+  findElsewhere(id: string): Promise<Receipt | undefined> {
+    return findInJournals(dirname(this.path), basename(this.path), id);
   }
 
   close(): Promise<void> {

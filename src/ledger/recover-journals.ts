@@ -1,12 +1,12 @@
-import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Receipt } from "../canon/receipt.ts";
 import { isRefusal } from "../storage/is-refusal.ts";
 import type { Storage } from "../storage/storage.ts";
 import { insertRows } from "./insert-rows.ts";
-import { JOURNAL_SUFFIX } from "./journal.ts";
-import { type DamagedBytes, MAX_RECORD_BYTES, readRecords } from "./journal-records.ts";
+import type { DamagedBytes } from "./journal-records.ts";
 import type { IsLeft } from "./left-journals.ts";
+import { journalsIn, partsOf } from "./read-journals.ts";
 import { receiptsKeptSince } from "./retention.ts";
 
 const ROWS_AT_ONCE = 256;
@@ -80,23 +80,11 @@ export async function recoverJournals({
   return recovered;
 }
 
-async function journalsIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => name.endsWith(JOURNAL_SUFFIX)).sort();
-}
-
 type Found = Omit<DamagedJournal, "path"> & { rows: number };
 
-/** In chunks, so that a large journal takes little memory. */
 async function recoverOne(file: FileHandle, storage: Storage, keptSinceMs: number): Promise<Found> {
-  const part = Buffer.alloc(2 * MAX_RECORD_BYTES);
   const found: Found = { rows: 0, places: [], refused: [], expired: [] };
-  let kept = 0;
-  let offset = 0;
-  for (;;) {
-    const { bytesRead } = await file.read(part, kept, part.length - kept, offset + kept);
-    const isLast = bytesRead === 0;
-    const { receipts, damaged, used } = readRecords(part.subarray(0, kept + bytesRead), isLast);
+  for await (const { receipts, damaged } of partsOf(file)) {
     const isExpired = ({ createdAtMs }: Receipt) => createdAtMs < keptSinceMs;
     found.expired.push(...receipts.filter(isExpired).map(({ id }) => id));
     const fresh = receipts.filter((receipt) => !isExpired(receipt));
@@ -104,12 +92,9 @@ async function recoverOne(file: FileHandle, storage: Storage, keptSinceMs: numbe
       found.refused.push(...(await insertOrRefuse(storage, fresh.slice(at, at + ROWS_AT_ONCE))));
     }
     found.rows += fresh.length;
-    found.places.push(...damaged.map((place) => ({ ...place, offset: offset + place.offset })));
-    if (isLast) return { ...found, rows: found.rows - found.refused.length };
-    part.copyWithin(0, used, kept + bytesRead);
-    kept = kept + bytesRead - used;
-    offset += used;
+    found.places.push(...damaged);
   }
+  return { ...found, rows: found.rows - found.refused.length };
 }
 
 /**

@@ -184,6 +184,12 @@ export class LedgerWriter {
     return this.#queue.find(({ receipt }) => receipt.id === id && !isIntent(receipt))?.receipt;
   }
 
+  /** The same of another process with the same journals. */
+  async waitingElsewhere(id: string): Promise<Receipt | undefined> {
+    const found = await this.#journal?.findElsewhere?.(id);
+    return found !== undefined && isIntent(found) ? undefined : found;
+  }
+
   /** Resolves when every row written so far is stored; rejects if the store does not accept them in time. */
   async flush(): Promise<void> {
     if (this.#queue.length === 0) return;

@@ -38,9 +38,14 @@ export class PartBounds {
     this.#tags = scopes.flatMap((scope) => patternLevels(scope, "tag").map(bound));
   }
 
-  /** Those of a call; a promise if the state of its end user must be loaded. */
+  /** Whether any model is limited. */
+  get limitsModels(): boolean {
+    return this.#models.length > 0;
+  }
+
+  /** Those of a call's end user and tags; a promise if the state of its end user must be loaded. */
   find(call: CallParts): readonly Bound[] | Promise<readonly Bound[]> {
-    const fixed = this.#boundsOf(call);
+    const fixed = this.#ofTags(call);
     const { endUser } = call;
     if (endUser === undefined || this.#scopes.length === 0) return fixed;
     const found = [...fixed];
@@ -56,7 +61,13 @@ export class PartBounds {
   known(call: CallParts): readonly Bound[] {
     const { endUser } = call;
     const bounds = endUser === undefined ? [] : this.#scopes.map((scope) => this.#users.bound(scope, endUser));
-    return [...this.#boundsOf(call), ...bounds.filter((bound) => bound !== undefined)];
+    return [...this.#ofTags(call), ...bounds.filter((bound) => bound !== undefined)];
+  }
+
+  /** Whether a call belongs to any of them. */
+  appliesTo(call: CallParts & { offers?: readonly { model: string }[] | undefined }): boolean {
+    const isModelLimited = (call.offers ?? [call]).some(({ model }) => this.ofModel(model).length > 0);
+    return isModelLimited || this.#ofTags(call).length > 0 || (call.endUser !== undefined && this.#scopes.length > 0);
   }
 
   /** Those of a model. */
@@ -76,13 +87,12 @@ export class PartBounds {
 
   /** The accounts of the call's model and tags. */
   fixed(call: CallParts): Account[] {
-    return this.#boundsOf(call).map(({ account }) => account);
+    return [...this.ofModel(call.model), ...this.#ofTags(call)].map(({ account }) => account);
   }
 
-  #boundsOf({ model, tags }: CallParts): readonly Bound[] {
-    const ofModel = this.ofModel(model);
-    if (tags === undefined || this.#tags.length === 0) return ofModel;
-    const found = new Set(ofModel);
+  #ofTags({ tags }: CallParts): readonly Bound[] {
+    if (tags === undefined || this.#tags.length === 0) return NONE;
+    const found = new Set<Bound>();
     for (const tag of tags) for (const bound of matching(this.#tags, tag, this.#byTag)) found.add(bound);
     return [...found];
   }

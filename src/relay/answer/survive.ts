@@ -87,7 +87,7 @@ export class Survivor {
     const call = this.#call;
     const candidates = this.#candidates(attempt.target, error);
     // Both attempts are billed, so the key must have enough budget left for another.
-    if (candidates.length === 0 || !call.admission.extend()) return undefined;
+    if (candidates.length === 0 || call.admission.extend() === undefined) return undefined;
     if (call.guards !== undefined) call.guards.continues = attempt;
     for (const target of candidates) {
       if (call.offersTried.length >= call.routing.maxAttempts) return undefined;

@@ -1,3 +1,4 @@
+import type { Reservation } from "../../access/admit.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { OfferTried } from "../../canon/receipt.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
@@ -24,6 +25,8 @@ export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> exten
   readonly routing?: Pick<CallRouting, "maxAttempts" | "deadlineMs">;
   /** The cache that it reads; absent for calls that can read none. */
   readonly cache?: Pick<HeldCache, "ids"> | undefined;
+  /** What is reserved for it; absent if nothing is. */
+  readonly admission?: Reservation | undefined;
   attempt: Made | undefined;
   client: Pick<ClientPresence, "disconnected" | "disconnection"> & {
     /** Absent if no operator can stop the call. */

@@ -1,3 +1,4 @@
+import type { Reservation } from "../../access/admit.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import { type BilledLeg, type Call, ClientDisconnectedError, EndedError } from "../call.ts";
@@ -66,26 +67,29 @@ class Race<T> {
   }
 
   async run(): Promise<T> {
-    const first = this.#start(this.#plan.slice(0, 1));
+    const { latest } = this.#call.admission;
+    const first = this.#start(this.#plan.slice(0, 1), latest);
     const slow = Promise.withResolvers<undefined>();
     const cancel = this.#gateway.clock.after(this.#firstWaitMs, () => slow.resolve(undefined));
     const early = await Promise.race([first.outcome, slow.promise]);
     cancel();
     const others = this.#plan.slice(1);
-    if (early === undefined && this.#mayHedge()) {
+    const another = early === undefined ? this.#reserveAnother() : undefined;
+    if (another !== undefined) {
       this.#call.hedged = true;
-      return await this.#between(first, this.#start(others));
+      return await this.#between(first, this.#start(others, another));
     }
     const outcome = early ?? (await first.outcome);
     if ("result" in outcome) return this.#won(first, outcome.result);
     if (!this.#mayAskOthers(outcome.error)) throw this.#lost(first, outcome.error);
-    return await this.#last(this.#start(others));
+    return await this.#last(this.#start(others, latest));
   }
 
   /** Both attempts are billed, so the key must have enough budget left for another. */
-  #mayHedge(): boolean {
+  #reserveAnother(): Reservation | undefined {
     const { client, admission } = this.#call;
-    return !this.#gateway.closing && !client.disconnected && client.stopped === undefined && admission.extend();
+    const mayHedge = !this.#gateway.closing && !client.disconnected && client.stopped === undefined;
+    return mayHedge ? admission.extend() : undefined;
   }
 
   /** The first to answer wins. If one fails, the other counts. */
@@ -129,7 +133,7 @@ class Race<T> {
     throw this.#lost(runner, outcome.error);
   }
 
-  #start(plan: readonly TextTarget[]): Runner<T> {
+  #start(plan: readonly TextTarget[], admission: Reservation): Runner<T> {
     const call = this.#call;
     const { offersTried, startedAtMs, incoming, principal, routing, client, conversation } = call;
     const stopping = Promise.withResolvers<void>();
@@ -145,6 +149,7 @@ class Race<T> {
       principal,
       routing,
       conversation,
+      admission,
       attempt: undefined,
       // A stopped attempt sees its client as disconnected.
       client: {

@@ -72,6 +72,12 @@ export class PlanSlots<Planned extends Target> {
     }
   }
 
+  /** Frees the slot of a target to which nothing is sent. Its offer is not tried any more. */
+  giveUp({ offer }: Planned): void {
+    this.#gateway.slots.free(offer.provider);
+    this.skip(offer);
+  }
+
   /** Begins an attempt on the slot that was taken. */
   begin<Attempt>(target: Planned, begin: (target: Planned) => Attempt): Attempt {
     try {

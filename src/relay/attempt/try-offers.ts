@@ -42,8 +42,10 @@ export async function tryOffers<
   // A call may hold the slot that a check of it would wait for.
   const isQueued = gateway.snapshot.routing.limitsRequests && call.incoming?.cause?.kind !== "check";
   const slots = isQueued ? new PlanSlots(call, gateway, plan) : undefined;
-  /** The offer that failed last through its host's fault. Its other credentials would fail as well. */
+  /** The offer that failed last through its host's fault, or that a limit does not allow: the same holds for its other credentials. */
   let failed: Offer | undefined;
+  /** Why a limit did not allow the first offer that was left out. */
+  let refusal: GatewayError | undefined;
   for (const planned of plan) {
     if (slots === undefined && planned.offer === failed) continue;
     let target: Planned | undefined;
@@ -53,6 +55,14 @@ export async function tryOffers<
       if (deadlineMs !== undefined && gateway.clock.nowMs() >= untilMs) throw deadlinePassed(deadlineMs);
       target = slots === undefined ? planned : await slots.take(target, untilMs - gateway.clock.nowMs(), last);
       if (target === undefined) break;
+      const began = call.admission?.begin(target);
+      const refused = began instanceof Promise ? await began : began;
+      if (refused !== undefined) {
+        refusal ??= refused;
+        failed = target.offer;
+        slots?.giveUp(target);
+        break;
+      }
       const attempt = slots === undefined ? begin(target) : slots.begin(target, begin);
       call.attempt = attempt;
       if (attempt.isKept !== true) gateway.health.begin(target, attempt);
@@ -97,7 +107,7 @@ export async function tryOffers<
       }
     }
   }
-  throw last ?? new GatewayError("internal", "The plan has no offer.");
+  throw last ?? refusal ?? new GatewayError("internal", "The plan has no offer.");
 }
 
 /**

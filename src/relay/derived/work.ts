@@ -56,8 +56,8 @@ export class Work {
     const isRefused = !(thrown instanceof RelayError);
     const error = asGatewayError(isRefused ? thrown : thrown.error);
     if (error instanceof CallEndedError || client.stopped !== undefined || client.disconnected) return true;
-    // A provider's rate limit has a receipt.
-    return isRefused && (error.kind === "budget_exhausted" || error.kind === "rate_limited");
+    // A provider's rate limit has a receipt, and another model may be within its limit (H58).
+    return isRefused && !error.isOfModel && (error.kind === "budget_exhausted" || error.kind === "rate_limited");
   }
 
   /** The client reads no further. */

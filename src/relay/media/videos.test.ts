@@ -217,11 +217,13 @@ describe("H23: a budget of 0.15 USD", () => {
   const start = () => MemoryVideos.start({ config: { models } });
   const frugal = (model: string) => ({ model, key: KEYS.frugal });
 
-  test("must hold the most expensive offer that may take it", async () => {
+  test("must hold the most expensive offer that may take it: one that costs more is left out (H58)", async () => {
     const videos = await start();
+    videos.host.nextSubmits.push(refuses(503), refuses(503));
     const refused = await videos.submit(frugal("own/rising"));
-    expect([refused.status, videos.host.jobs.length]).toEqual([402, 0]);
-    expect((await videos.submit(frugal("own/cheap"))).status).toBe(200);
+    expect([refused.status, videos.host.jobs.length]).toEqual([503, 0]);
+    expect(new Set(videos.harness.upstream.requests.map(({ url }) => new URL(url).host)).size).toBe(1);
+    expect((await videos.submit(frugal("own/rising"))).status).toBe(200);
   });
 
   test("uses the price of the offer, regardless of other offers of the model", async () => {

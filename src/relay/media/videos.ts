@@ -131,7 +131,6 @@ async function submit(
     random: gateway.random,
   });
   if (guards !== undefined) operation.job.guards = guards.verdicts(undefined);
-  if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id);
   operation.share = sharingOf(principal);
   const { source } = asked.call;
   Object.assign(
@@ -148,6 +147,7 @@ async function submit(
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   const keepTrace = () => {
+    if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id, admission);
     const { request, requestId: id, modelInPath, videoInPath } = incoming;
     operation.job.request = { id };
     if (trace !== undefined)
@@ -174,6 +174,7 @@ async function submit(
         principal,
         offersTried: operation.job.offers,
         trace,
+        admission,
         routing: { maxAttempts: routing.maxAttempts, deadlineMs: undefined },
         attempt: undefined,
         client: { disconnected: false, disconnection: new Promise<void>(() => {}) },

@@ -1,3 +1,4 @@
+import type { OfferUse } from "../../access/entries/use-at-offers.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { FieldNote, Receipt } from "../../canon/receipt.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
@@ -12,7 +13,7 @@ import type { Gateway } from "../gateway.ts";
 import { requireFileSpace } from "../media/require-file-space.ts";
 import { discountAt } from "../settle/discount.ts";
 import type { EnteredRequest } from "./enter-request.ts";
-import { needsEstimate } from "./estimate-use.ts";
+import { estimateOf, needsEstimate } from "./estimate-use.ts";
 import { type ClientPaths, planFitting } from "./plan-fitting.ts";
 import type { CallKind, FittedRequest, ReadRequest, ResolvedRequest } from "./read-request.ts";
 import { notesOnMediaRouting } from "./resolve-routing.ts";
@@ -109,31 +110,23 @@ export function adapterCall<Incoming extends IncomingRequest, Request, At extend
     billables: ({ request }) => kind.billables?.(request) ?? NONE,
     billedOffers: ({ served: { model }, fits }) =>
       fits.map(({ target: { offer } }) => ({ model, offer, sentAs: nameOf })),
-    estimate: (fitted, request) => ({
-      model: fitted.served.model.id,
-      dialect: request.incoming.dialect.name,
-      ...mostUse(kind, fitted, request),
-    }),
+    estimate: (fitted, request) =>
+      estimateOf(request.incoming.dialect.name, fitted.served.model, usesAt(kind, fitted, request)),
   };
 }
 
 /**
- * The usage at the most expensive target that may serve the call, after its discount (H23). Only keys with a limit on tokens or
- * money need an estimate.
+ * The usage at each offer that may serve the call, after its discount (H23). Only keys with a limit on tokens or money need figures.
  */
-function mostUse<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
+function usesAt<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
   kind: AdapterKind<Incoming, Request, At, Fitted>,
   { request, fits }: AdaptedRequest<Request, At, Fitted>,
   { principal }: ResolvedRequest<Incoming, Resolved>,
-) {
-  const most = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
-  if (!needsEstimate(principal)) return most;
-  const useAt = kind.estimate(request);
-  for (const { target, fitted } of fits) {
-    const { costNanoUsd, bills = 1, tokens } = useAt(target, fitted);
-    const cost = discounted(costNanoUsd, discountAt(principal, target)) * bills;
-    most.estimatedCostNanoUsd = Math.max(most.estimatedCostNanoUsd, cost);
-    most.estimatedTokens = Math.max(most.estimatedTokens, tokens);
-  }
-  return most;
+): OfferUse[] {
+  const useAt = needsEstimate(principal) ? kind.estimate(request) : () => ({ costNanoUsd: 0, tokens: 0 });
+  return fits.map(({ target, fitted }) => {
+    const { costNanoUsd, bills = 1, tokens }: EstimatedUse = useAt(target, fitted);
+    const estimatedCostNanoUsd = discounted(costNanoUsd, discountAt(principal, target)) * bills;
+    return { model: target.model.id, provider: target.offer.provider, estimatedCostNanoUsd, estimatedTokens: tokens };
+  });
 }

@@ -1,4 +1,5 @@
-import { COUNTED, type Entry } from "../../access/entry.ts";
+import type { Entry } from "../../access/admit.ts";
+import { AS_REQUEST } from "../../access/entries/holds.ts";
 import type { Principal } from "../../access/principal.ts";
 import { whenShared } from "../../access/share-refusal.ts";
 import { ClientPresence, type IncomingRequest } from "../call.ts";
@@ -44,7 +45,10 @@ export async function enterRequest(incoming: IncomingRequest, gateway: Gateway):
 function enterAlone({ sessionWork, cause, line }: IncomingRequest, principal: Principal, { admissions }: Gateway) {
   if (sessionWork === "refused" || cause?.kind === "check")
     return admissions.enterDone(cause?.call.principal ?? principal);
-  return line?.enter() ?? (cause || sessionWork === "late" ? admissions.enterWork(principal) : undefined);
+  return (
+    line?.enter() ??
+    (cause || sessionWork === "late" ? admissions.enterWork(principal, cause?.call.admission) : undefined)
+  );
 }
 
 async function enterShared(
@@ -53,7 +57,7 @@ async function enterShared(
   { sessionWork }: IncomingRequest,
   { admissions, clock }: Gateway,
 ): Promise<Entry> {
-  const counting = sessionWork === "beside" ? WITHOUT_SLOT : COUNTED;
+  const counting = sessionWork === "beside" ? WITHOUT_SLOT : AS_REQUEST;
   try {
     return admissions.enter(principal, atMs, counting);
   } catch (refusal) {
@@ -61,7 +65,7 @@ async function enterShared(
   }
 }
 
-const WITHOUT_SLOT = { isCounted: true, takesSlot: false };
+const WITHOUT_SLOT = { ...AS_REQUEST, takesSlot: false };
 
 /** Releases what a request holds that does not become a call. */
 export function leaveRequest({ entry, memory, client }: EnteredRequest): void {

@@ -54,7 +54,10 @@ export async function keepIntent(
 const RETRY_SECONDS = 10;
 
 /** Refuses a new call whose receipt could be lost. What a call in flight causes, or a provider has done already, is recorded. */
-export function requireLedger({ sessionWork, cause, line }: IncomingRequest, { ledger }: Pick<Gateway, "ledger">): void {
+export function requireLedger(
+  { sessionWork, cause, line }: IncomingRequest,
+  { ledger }: Pick<Gateway, "ledger">,
+): void {
   const isDone = sessionWork === "late" || sessionWork === "refused";
   if (isDone || cause !== undefined || line?.native !== undefined) return;
   const { refusal } = ledger;

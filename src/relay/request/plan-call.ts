@@ -19,7 +19,7 @@ export type PlannedCall = Pick<Call, "model" | "routing">;
 
 /** The plan of a call for text. */
 export function planText(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {
-  const planned = planTargets(call, gateway, served);
+  const planned = withinLimits(call, planTargets(call, gateway, served));
   const received = call.request?.received;
   if (received?.files === undefined) return planned;
   const { files, text } = received;
@@ -27,6 +27,16 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
   const targets = planned.targets.filter(fits);
   if (targets.length === 0) throw tooLarge(files);
   return { targets, explained: planned.explained?.filter(({ target }) => fits(target)) };
+}
+
+/** The targets that no limit refused when the call was admitted. Why it refused the others is in the receipt. */
+function withinLimits({ admission }: Call, plan: CallPlan<TextTarget>): CallPlan<TextTarget> {
+  const targets = plan.targets.filter((target) => admission.refusalOf(target) === undefined);
+  if (targets.length === plan.targets.length) return plan;
+  const [first] = plan.targets;
+  const refusal = first && admission.refusalOf(first);
+  if (targets.length === 0 && refusal !== undefined) throw refusal;
+  return { targets, explained: plan.explained };
 }
 
 function planTargets(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {

@@ -211,7 +211,14 @@ interface GuardedParts<Incoming extends IncomingRequest, Read, Found extends Res
 }
 
 /** What a stored response needs. */
-const USES_NOTHING = { isFree: true, estimatedTokens: 0, estimatedCostNanoUsd: 0, maxCostNanoUsd: 0, leastTokens: 0 };
+const USES_NOTHING = {
+  isFree: true,
+  estimatedTokens: 0,
+  estimatedCostNanoUsd: 0,
+  maxCostNanoUsd: 0,
+  leastTokens: 0,
+  offers: undefined,
+};
 
 const BLOCKED_BODY = "Not captured: a guard refused the request.";
 const READ_BEFORE = "the request was checked when its batch was created";

@@ -87,8 +87,8 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     return cache === undefined || cache.billables.length === 0 ? own : [...own, ...cache.billables];
   },
   billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request, gateway),
-  estimate: ({ served, request, cache }, { principal, incoming }, billables) =>
-    estimateUse(principal, incoming, served, request, billables, cache?.tokens),
+  estimate: ({ served, request, cache }, { principal, incoming, routing: { preference } }, billables) =>
+    estimateUse(principal, incoming, served, request, billables, { cached: cache?.tokens, preference }),
   caching: lookUpAnswer,
   sent: ({ text }) => text,
   rewritten: async (read, text) => withText(read, text),

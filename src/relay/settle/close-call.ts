@@ -1,3 +1,4 @@
+import type { Admission } from "../../access/admit.ts";
 import type { FoundAnswer } from "../../answers/answer-cache.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { GatewayError } from "../../canon/error.ts";
@@ -102,7 +103,7 @@ export function closeCall(
 ): Promise<void> {
   const { offer } = bill;
   const { cached } = bill;
-  const model = cached?.model ?? (call.attempt?.target?.model ?? call.model).id;
+  const model = cached?.model ?? call.attempt?.target?.model.id ?? call.admission.model ?? call.model.id;
   const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
   const { otherLegs } = call;
   const legs =
@@ -167,7 +168,7 @@ export function closeCall(
       (bill.billables ?? []).map((billable) => producerName(billable, bill.toolPrices)),
     );
   }
-  if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
+  if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model, call.admission);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
   if (cached !== undefined) receipt.cached = cachedAnswerOf(cached);
@@ -254,11 +255,19 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
 }
 
 /** The plan for the receipt. A model is named if it is not the one that answered. */
-export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
-  plan.map(({ target: { offer, credential, model }, why }, index) => ({
-    provider: offer.provider,
-    ...(credential === "" ? {} : { credential }),
-    ...(model.id === answered ? {} : { model: model.id }),
-    place: index + 1,
-    why,
-  }));
+export const plannedOffers = (
+  plan: NonNullable<Call["plan"]>,
+  answered: string,
+  admission: Pick<Admission, "refusalOf">,
+): PlannedOffer[] =>
+  plan.map(({ target, why }, index) => {
+    const { offer, credential, model } = target;
+    const refusal = admission.refusalOf(target);
+    return {
+      provider: offer.provider,
+      ...(credential === "" ? {} : { credential }),
+      ...(model.id === answered ? {} : { model: model.id }),
+      place: index + 1,
+      why: refusal === undefined ? why : `${why}; left out: ${refusal.message}`,
+    };
+  });

@@ -16,7 +16,7 @@ import { anyForm } from "../../objects/object-id.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
 import { NO_CONNECTION } from "../../relay/background.ts";
 import { billUnread } from "../../relay/batch/bill-unread.ts";
-import { UnfitLineError } from "../../relay/batch/plan-native.ts";
+import { UnfitLineError, unfitLine } from "../../relay/batch/plan-native.ts";
 import { targetById } from "../../relay/batch/target-by-id.ts";
 import type { BatchLine, KeptResponse, PreparingPass } from "../../relay/call.ts";
 import type { KeptHeaders } from "../../relay/derived/kept-headers.ts";
@@ -95,7 +95,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     let isEnded = false;
     const running: BatchLine = {
       ...this.#terms(line),
-      enter: () => new HeldEntry(gateway.admissions.enterWork(principal), onAdmitted),
+      enter: () => new LineEntry(gateway.admissions.enterWork(principal), onAdmitted),
       settle: async (receipt) => {
         // What goes on after the response must not be lost with it.
         if (isEnded) await gateway.ledger.write(receipt);
@@ -149,9 +149,13 @@ export class BatchLineWork implements LineWork, NativeLines {
         prepared = request;
       },
     };
+    // A provider runs all lines of a batch, whatever they have used of such a limit.
+    const requireWhole = (call: CallEstimate) => {
+      if (admissions.isLimitedInPart(principal, call)) throw unfitLine(LIMITED_IN_PART);
+    };
     const preparing = {
       ...this.#terms(line),
-      enter: () => admissions.enterPrepared(principal),
+      enter: () => new LineEntry(admissions.enterPrepared(principal), requireWhole),
       settle: () => Promise.resolve(),
       native,
     };
@@ -263,23 +267,28 @@ const requestIdOf = ({ batch, line }: NativeLine): string => `req_batch_${batch.
 const isCuredByTime = ({ kind, retryAfterSeconds }: GatewayError): boolean =>
   kind === "rate_limited" || kind === "overloaded" || (kind === "budget_exhausted" && retryAfterSeconds !== undefined);
 
-/** Gives back what the batch holds for a line in the same turn in which the line reserves it. */
-class HeldEntry implements Entry {
-  readonly #entry: Entry;
-  readonly #onAdmitted: () => void;
+const LIMITED_IN_PART = "Its end user, model or tags have limits, which hold for each line.";
 
-  constructor(entry: Entry, onAdmitted: () => void) {
+/**
+ * Does something before a line is admitted: for example, gives back what the batch holds for it in the same turn in which it reserves
+ * that itself.
+ */
+class LineEntry implements Entry {
+  readonly #entry: Entry;
+  readonly #before: (call: CallEstimate) => void;
+
+  constructor(entry: Entry, before: (call: CallEstimate) => void) {
     this.#entry = entry;
-    this.#onAdmitted = onAdmitted;
+    this.#before = before;
   }
 
   admit(call: CallEstimate): Admission {
-    this.#onAdmitted();
+    this.#before(call);
     return this.#entry.admit(call);
   }
 
   admitShared(call: CallEstimate): Admission | Promise<Admission> {
-    this.#onAdmitted();
+    this.#before(call);
     return this.#entry.admitShared(call);
   }
 

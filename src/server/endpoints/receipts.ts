@@ -1,6 +1,9 @@
 import { GatewayError } from "../../canon/error.ts";
+import type { Receipt } from "../../canon/receipt.ts";
 import { findReceipt } from "../../ledger/queries.ts";
 import { receiptView } from "../../ledger/receipt-view.ts";
+import type { Gateway } from "../../relay/gateway.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { countedCaller } from "../counted-caller.ts";
 import { json } from "../openapi/operation.ts";
 import { ReceiptAnswer } from "../openapi/receipt.ts";
@@ -17,13 +20,26 @@ const show: Handler = async (routed, { gateway, storage }) => {
       "The query parameter id is missing. Set it to the value of the header x-trivium-receipt of a response.";
     throw new GatewayError("invalid_request", message, { path: "id" });
   }
-  // Before the store, which takes a row before it leaves the queue.
-  const waiting = gateway.ledger.waiting(id);
-  const receipt = waiting?.project === principal.project ? waiting : await findReceipt(storage, principal.project, id);
+  const receipt = await find(id, principal.project, gateway.ledger, storage);
   if (!receipt)
     throw new GatewayError("not_found", `There is no receipt "${id.slice(0, 80)}".`, { code: "receipt_not_found" });
   return Response.json(receiptView(receipt));
 };
+
+/** A row is in the store before it leaves a queue or a journal. */
+async function find(
+  id: string,
+  project: string,
+  ledger: Pick<Gateway["ledger"], "waiting" | "waitingElsewhere">,
+  storage: Storage,
+): Promise<Receipt | undefined> {
+  const waiting = ledger.waiting(id);
+  if (waiting?.project === project) return waiting;
+  const stored = await findReceipt(storage, project, id);
+  if (stored !== undefined) return stored;
+  const journaled = await ledger.waitingElsewhere(id);
+  return journaled?.project === project ? journaled : await findReceipt(storage, project, id);
+}
 
 export const getReceipt: ClientEndpoint = {
   method: "GET",
