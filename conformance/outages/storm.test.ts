@@ -47,7 +47,7 @@ class Storm {
 
   async #load(gateway: GatewayProcess): Promise<void> {
     for (let call = 0; !this.#isOver; call += 1) {
-      if (gateway.isDown) await Bun.sleep(20);
+      if (gateway.isDown) await eventually("its next start", () => !gateway.isDown || this.#isOver);
       else await this.#call(gateway, call % 2 === 0).catch(() => {});
     }
   }

@@ -37,7 +37,7 @@ export class ObjectContent {
   }
 
   /** Throws if a project may not add so much. */
-  require(of: Addition): Promise<void> {
+  checkRoom(of: Addition): Promise<void> {
     return this.#shares.within(of, async () => {});
   }
 

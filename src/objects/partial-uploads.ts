@@ -63,7 +63,7 @@ export class PartialUploads {
   async begin(owner: ObjectOwner, description: FileDescription, announced: number): Promise<PartialUpload> {
     const { storage, content, clock, random, limits } = this.#options;
     if (announced > limits.maxFileBytes) throw tooLarge(limits);
-    await content.require({ project: owner.project, usualBytes: limits.maxProjectBytes, atLeast: announced });
+    await content.checkRoom({ project: owner.project, usualBytes: limits.maxProjectBytes, atLeast: announced });
     const createdAtMs = Math.floor(clock.wallMs());
     const object: StoredObject = {
       id: newIdOf(owner, "upload", random),
