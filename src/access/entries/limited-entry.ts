@@ -272,20 +272,19 @@ export class LimitedEntry implements Entry, Admission {
     const mayWait = refusals.find(({ refusal }) => !acceptsSome && refusal instanceof ShareRefusal);
     const waits = mayWait !== undefined && mayWait.use === uses[0];
     const reason = passing.length === 0 ? (mayWait ?? first) : waits ? mayWait : undefined;
-    if (reason !== undefined) {
-      this.#hold(request, NO_USES, false);
-      throw reason.refusal;
-    }
+    this.#hold(request, NO_USES, false);
+    if (reason !== undefined) throw reason.refusal;
     // Other processes may have given back what it needs when its turn comes.
     for (const { use, refusal } of refusals) if (!(refusal instanceof ShareRefusal)) this.#refuse(use, refusal);
     this.#hold(request, passing, true);
   }
 
-  /** Makes a request hold what it needs at these offers, and nothing else. Throws if a level has less left: then it holds nothing. */
+  /** Makes a request hold what it needs at these offers, and nothing else. Throws if a level has less left: then it holds what it held. */
   #hold(request: PaidRequest, uses: readonly OfferUse[], isChecked: boolean): void {
     const holds = this.#holds;
     if (holds === undefined) return;
     const nowMs = this.#clocks.nowMs();
+    const before = request.uses;
     const others = this.#requests.flatMap((one) => (one === request ? [] : [one.uses]));
     const wanted = holds.wanted([...others, uses]);
     holds.drop(nowMs);
@@ -294,8 +293,8 @@ export class LimitedEntry implements Entry, Admission {
       if (isChecked) holds.check(wanted, { nowMs, atMs: this.atMs });
       holds.take(wanted, nowMs);
     } catch (refusal) {
-      request.uses = NO_USES;
-      holds.take(holds.wanted(others), nowMs);
+      request.uses = before;
+      holds.take(holds.wanted([...others, before]), nowMs);
       throw withNeeds(refusal, wanted);
     }
   }
