@@ -196,7 +196,7 @@ function urls(gateway: Program): Cheat[] {
 /** The provider is paid for every call that it got: each has a receipt, also after `kill -9`. */
 function unwritten(upstream: ScriptedUpstream): Cheat[] {
   return [1, 2].map((workers) => ({
-    id: "M6",
+    id: "disk",
     tries: `calls of ${workers === 1 ? "one process" : "two workers"} on a disk that is full, then kill -9`,
     run: async (): Promise<Outcome> => {
       const folder = mkdtempSync(join(tmpdir(), "trivium-room-"));

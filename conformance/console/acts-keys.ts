@@ -366,7 +366,7 @@ export function actOnKeys(visit: () => Visit): void {
       }
     });
 
-    test("K3: after the session has ended, logging in again in place keeps the form, which Escape does not pass", async () => {
+    test("after the session has ended, logging in again in place keeps the form, which Escape does not pass", async () => {
       const { context, other } = await loggedIn();
       try {
         await other.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Keys" }).click();
@@ -403,7 +403,7 @@ export function actOnKeys(visit: () => Visit): void {
       }
     });
 
-    test("K3: a page that got 503 tries again by itself, and says when", async () => {
+    test("a page that got 503 tries again by itself, and says when", async () => {
       const away = { error: { message: "The storage does not answer.", code: "storage_away" } };
       await page.route("**/api/guards", (route) => route.fulfill({ status: 503, json: away }));
       await watched.visit("/guards");

@@ -103,7 +103,7 @@ async function expectRows(cwd: string, { answered }: Clients): Promise<void> {
 for (const workers of [1, 2]) {
   const title = `with ${workers} ${workers === 1 ? "process" : "workers"}`;
 
-  test(`M6, H21, H29: a disk that is full, then kill -9: each response has its row after the next start, ${title}`, async () => {
+  test(`H21, H29: a disk that is full, then kill -9: each response has its row after the next start, ${title}`, async () => {
     const cwd = prepare(`killed-${workers}`, workers);
     const { url, pids } = await start(cwd, FILE_LIMIT);
     const clients = new Clients();
@@ -128,7 +128,7 @@ for (const workers of [1, 2]) {
     await expectRows(cwd, clients);
   });
 
-  test(`M6: calls are served again when there is room on the disk, without a restart, ${title}`, async () => {
+  test(`calls are served again when there is room on the disk, without a restart, ${title}`, async () => {
     const cwd = prepare(`freed-${workers}`, workers);
     const { child, url, pids } = await start(cwd, FILE_LIMIT);
     const clients = new Clients();

@@ -14,6 +14,8 @@ const PART = Buffer.alloc(1024 * 1024, "x");
 async function sendWhole(megabytes: number, key: string): Promise<string[]> {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
+  // Waiting for an event that does not come fails the test.
+  socket.on("error", () => {});
   const heads: string[] = [];
   const next = async () => {
     let received = "";
@@ -40,14 +42,14 @@ async function sendWhole(megabytes: number, key: string): Promise<string[]> {
   }
 }
 
-test("V2: a client that sends a whole body before it reads gets 413, and its connection stays", async () => {
+test("a client that sends a whole body before it reads gets 413, and its connection stays", async () => {
   const [refused, next] = await sendWhole(24, gateway.key);
   expect(refused).toStartWith("HTTP/1.1 413");
   expect(refused?.toLowerCase()).not.toContain("connection: close");
   expect(next).toStartWith("HTTP/1.1 400");
 });
 
-test("V2: so does one with a wrong key get 401", async () => {
+test("so does one with a wrong key get 401", async () => {
   const [refused] = await sendWhole(4, "sk-trv-wrong");
   expect(refused).toStartWith("HTTP/1.1 401");
 });

@@ -303,7 +303,7 @@ describe("decision 0109: the response and its turn are stored together", () => {
   );
 });
 
-describe("V4: a turn is stored before its client has the whole response, however slow the database is", () => {
+describe("a turn is stored before its client has the whole response, however slow the database is", () => {
   /** The storage, whose next transactions with such a statement fail, before or after they are committed. */
   function failingTimes(statement: string, when: "before" | "after") {
     const { storage } = machine;

@@ -61,7 +61,7 @@ describe("figures", () => {
 
   test("large numbers are abbreviated", () => expect([short(9_999), short(1_240_000)]).toEqual(["9,999", "1.24M"]));
 
-  test("K4: times and dates are those of one zone, which is named where a time stands alone", () => {
+  test("times and dates are those of one zone, which is named where a time stands alone", () => {
     const moment = "2026-11-18T23:30:05Z";
     const own = shownZone.value;
     const shown = ["UTC", "Asia/Tokyo", "America/New_York"].map((zone) => {

@@ -139,7 +139,7 @@ test("windows begin as budgets do: in UTC, weeks on Monday, quarters in January,
 });
 
 describe("the list of keys", () => {
-  test("K4: a key that is made to end within the hour is not reported as expiring", () => {
+  test("a key that is made to end within the hour is not reported as expiring", () => {
     const expires_at = new Date(NOW_MS + 5 * 60_000).toISOString();
     const created = (minutesAgo: number) => new Date(NOW_MS - minutesAgo * 60_000).toISOString();
     expect(names({ expires_at, created_at: created(5) })).toEqual(["temporary"]);

@@ -33,7 +33,7 @@ function AtIssuer({ ways, inPlace = false }: InPlace & { ways: LoginWays | undef
 const hostOf = (url: string): string => new URL(url).host;
 
 /** The ways to log in. */
-export function LoginForm({ inPlace = false, children }: InPlace & { children: ComponentChildren }) {
+function LoginForm({ inPlace = false, children }: InPlace & { children: ComponentChildren }) {
   const [ways, setWays] = useState<LoginWays | undefined>(undefined);
   useEffect(() => {
     loginWays().then(setWays, () => undefined);

@@ -70,7 +70,7 @@ describe("a conversation with two models", () => {
     expect(withAnswer(turns, 9, "model", answer("lost"))).toEqual([...turns]);
   });
 
-  test("K4: the code has the last prompt while the next one is not written yet", () => {
+  test("the code has the last prompt while the next one is not written yet", () => {
     const sent = { ...turn(2), attached: [{ name: "a.png", type: "image/png", base64: "AAAA" }] };
     const settings: Parameters<typeof inCode>[0] = {
       prompt: "",
@@ -83,7 +83,7 @@ describe("a conversation with two models", () => {
     expect(inCode(written, [turn(1), sent])).toBe(written);
   });
 
-  test("K4: the code never has an empty message, also for images and edited requests", () => {
+  test("the code never has an empty message, also for images and edited requests", () => {
     const image = { prompt: " ", attached: [], history: [] };
     expect(inCode(image, [turn(1)])).toMatchObject({ prompt: "question 1", history: [] });
     expect(inCode(image, [turn(1), { ...turn(2), prompt: "" }]).prompt).toBe("question 1");

@@ -50,7 +50,7 @@ describe("ranges in the address", () => {
     expect(read("range=nonsense").name).toBe("24h");
   });
 
-  test("K4: yesterday and this month are those of the page's zone, also around a change of clocks", () => {
+  test("yesterday and this month are those of the page's zone, also around a change of clocks", () => {
     const span = (query: string, now: string) => {
       const { name, calendar, fromMs, toMs } = readRange(new URLSearchParams(query), Date.parse(now));
       const shown = (ms: number | undefined) => ms && new Date(ms).toISOString().slice(0, 16);

@@ -62,7 +62,7 @@ describe("console-notes 4: Go to", () => {
     expect(names("nothing")).toEqual([]);
   });
 
-  test("K4: IDs have every character of base64url", () => {
+  test("IDs have every character of base64url", () => {
     const href = (text: string) => matches([], text)[0]?.href;
     expect(href("rcp_0mwk6r4qn-A_x9-")).toBe("/calls/rcp_0mwk6r4qn-A_x9-");
     expect(href("req_0mwk6r4qnZ-3f")).toBe("/calls?q=req_0mwk6r4qnZ-3f&range=30d");

@@ -66,7 +66,7 @@ describe("must show: totals agree", () => {
     ]);
   });
 
-  test("K4: days are drawn where they begin in the zone of the page", () => {
+  test("days are drawn where they begin in the zone of the page", () => {
     const own = shownZone.value;
     shownZone.value = "Asia/Tokyo";
     const { times } = stackOf([row(["2026-11-18"], 1, 1)], ["day"], "cost");
@@ -74,7 +74,7 @@ describe("must show: totals agree", () => {
     expect(times.map((ms) => new Date(ms).toISOString())).toEqual(["2026-11-17T15:00:00.000Z"]);
   });
 
-  test("K4: a single group that is left is shown by its name, because it needs no more room than the rest", () => {
+  test("a single group that is left is shown by its name, because it needs no more room than the rest", () => {
     const rows = ["a", "b", "c", "d"].map((model, at) => row(["2026-11-01", model], 1, 9 - at));
     expect(stackOf(rows, ["day", "model"], "cost").series.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
   });

@@ -123,7 +123,7 @@ describe("console-design: order, bars and labels are of one figure", () => {
     expect(rankedOf(report, "failures")).toEqual([]);
   });
 
-  test("K4: the longest bar is full, however small its share of the total is", () => {
+  test("the longest bar is full, however small its share of the total is", () => {
     const many = Array.from({ length: 100 }, (_, at) => row([String(at)], 1, 100 - at / 2));
     const [first, second] = rankedOf(reportOf(many, many, 100), "cost");
     expect(first).toMatchObject({ length: 1 });

@@ -136,7 +136,7 @@ function check(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("V4: a turn that is written again is stored once, and so is its size", async () => {
+    test("a turn that is written again is stored once, and so is its size", async () => {
       const { conversations } = open(storage);
       const { id } = await conversations.create(OWNER, {}, []);
       const found = await conversations.history(OWNER, id, PLENTY, count);

@@ -12,7 +12,7 @@ const read = (sections: Record<string, unknown>) =>
 const provider = (more: object = {}) => ({ kind: "openai", api_key: "sk-first", ...more });
 
 for (const databases of testDatabases("changes of the configuration")) {
-  describe(`K2: changes of the configuration in the audit log, on ${databases.engine}`, () => {
+  describe(`changes of the configuration in the audit log, on ${databases.engine}`, () => {
     afterAll(() => databases.clear());
 
     async function recorded(steps: (acts: ConfigRecord[]) => Promise<unknown>) {

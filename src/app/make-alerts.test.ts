@@ -53,7 +53,7 @@ test("alerts about breakers and the condition of the gateway are sent only when 
   await storage.close();
 });
 
-test("K1: a provider is down by the share of attempts that fail there, and a model while the provider is up", async () => {
+test("a provider is down by the share of attempts that fail there, and a model while the provider is up", async () => {
   const harness = await Harness.start();
   const { gateway, storage, clock, machine, config } = harness;
   const told: string[] = [];

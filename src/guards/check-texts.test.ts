@@ -71,7 +71,7 @@ const foundIn = async (json: string, action: "redact" | "block" = "redact") => {
   return context.tally.verdicts[0];
 };
 
-test("K4: a verdict says in which texts the guard found something, five at most", async () => {
+test("a verdict says in which texts the guard found something, five at most", async () => {
   const content = [
     { type: "text", text: "nothing" },
     { type: "text", text: "write to alice@example.com" },
@@ -86,7 +86,7 @@ test("K4: a verdict says in which texts the guard found something, five at most"
   expect(await foundIn(JSON.stringify({ messages: [{ content: "nothing" }] }))).not.toHaveProperty("paths");
 });
 
-test("K4: a path has no name that a client or a model chose, because it may be what the guard looks for", async () => {
+test("a path has no name that a client or a model chose, because it may be what the guard looks for", async () => {
   const secret = "alice@example.com";
   const call = { function: { name: "mail", arguments: JSON.stringify({ to: { heron: secret } }) } };
   const bodies = [
@@ -110,7 +110,7 @@ test("K4: a path has no name that a client or a model chose, because it may be w
   ]);
 });
 
-test("K4: a guard that is asked outside says which texts it is about, if it knows", async () => {
+test("a guard that is asked outside says which texts it is about, if it knows", async () => {
   const asked = async (answer: Partial<HookAnswer>, shown: CheckedText[]) => {
     const context = contextOf();
     const hook = async () => ({ verdict: "block" as const, ...answer });

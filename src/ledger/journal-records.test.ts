@@ -68,7 +68,7 @@ describe("H21: records of the journal", () => {
     );
   });
 
-  test("M6: zeros are room that is not used yet, wherever they are and whatever was written before them", () => {
+  test("zeros are room that is not used yet, wherever they are and whatever was written before them", () => {
     const room = Buffer.alloc(10_000);
     const [first = room, second = room] = records;
     expect(readRecords(room, true)).toEqual({ receipts: [], damaged: [], used: room.length });

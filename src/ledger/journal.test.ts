@@ -68,7 +68,7 @@ describe("H21: the journal", () => {
     expect(await recover(later())).toEqual({ rows: 2, damaged: [] });
   });
 
-  test("M6: takes room on the disk ahead, keeps it when it is cleared, and writes into it", async () => {
+  test("takes room on the disk ahead, keeps it when it is cleared, and writes into it", async () => {
     const journal = open();
     await journal.reserve();
     const { size, blocks } = statSync(journal.path);
@@ -83,7 +83,7 @@ describe("H21: the journal", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("M6: gets more room for more calls, in the background", async () => {
+  test("gets more room for more calls, in the background", async () => {
     const journal = open();
     await journal.reserve();
     const { size } = statSync(journal.path);
@@ -96,7 +96,7 @@ describe("H21: the journal", () => {
     expect(statSync(journal.path).size).toBe(size);
   });
 
-  test("M6: of killed processes without content are removed by the next start, and those with content only later", async () => {
+  test("of killed processes without content are removed by the next start, and those with content only later", async () => {
     const [unused, used] = [open(), open()];
     await unused.reserve();
     await used.append(rows("a", 1));
@@ -108,7 +108,7 @@ describe("H21: the journal", () => {
     expect(readdirSync(folder)).toEqual([basename(used.path)]);
   });
 
-  test("M6: that another process took for abandoned and removed is written anew", async () => {
+  test("that another process took for abandoned and removed is written anew", async () => {
     const journal = open();
     await journal.reserve();
     expect(await recover(later())).toEqual({ rows: 0, damaged: [] });

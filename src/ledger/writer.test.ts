@@ -231,7 +231,7 @@ describe("LedgerWriter", () => {
       expect([journal.ids, writer.lost]).toEqual([["a"], 0]);
     });
 
-    test("M6: no call begins for whose row there is no room beside those of the calls in flight", async () => {
+    test("no call begins for whose row there is no room beside those of the calls in flight", async () => {
       const journal = new MemoryJournal();
       let inFlight = 0;
       const writer = open({ journal, inFlight: () => inFlight });
@@ -250,7 +250,7 @@ describe("LedgerWriter", () => {
       expect(writer.refusal).toBeUndefined();
     });
 
-    test("M6: while neither the store nor the journal takes rows, those of calls in flight wait in memory, and no call begins", async () => {
+    test("while neither the store nor the journal takes rows, those of calls in flight wait in memory, and no call begins", async () => {
       const journal = new MemoryJournal();
       for (const fault of ["before", "hang"] as const) {
         const writer = open({ journal });

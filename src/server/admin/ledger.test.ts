@@ -91,7 +91,7 @@ describe("choices 10: receipts, usage and the overview", () => {
     ]);
   });
 
-  test("K4: receipts are found by the guard that found something in them; its name is text and not a pattern", async () => {
+  test("receipts are found by the guard that found something in them; its name is text and not a pattern", async () => {
     const admin = await withCalls(1);
     const storage = admin.gateway.storage;
     const [row] = (await listReceipts(storage, {}, { limit: 1 })).receipts;
