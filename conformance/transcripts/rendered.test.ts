@@ -85,7 +85,6 @@ function toldAs({ stop, calls, refused }: Meaning, client: ScriptedDialect): rea
   if (refused) return [stop, "filter"];
   const tool: Meaning["stop"][] = calls.length > 0 && stop === "stop" ? ["tool"] : [];
   if (stop === "pause") return client === "messages" ? ["pause"] : ["length"];
-  if (stop === "abnormal") return client === "genai" ? ["abnormal"] : ["filter"];
   if (stop === "other") return ["other", "stop", "tool", "filter", "length"];
   return [stop, ...tool];
 }
