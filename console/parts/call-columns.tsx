@@ -74,7 +74,7 @@ const shownBy = (narrow: Narrow): Readonly<Record<ColumnName, Shown>> => ({
     cell: ({ key, end_user }) => (
       <button
         type="button"
-        class="cell two-lines"
+        class={end_user === null ? "cell two-lines single" : "cell two-lines"}
         title={`Filter by ${nameOfKey(key)}${end_user === null ? "" : ` and ${end_user}`}`}
         onClick={() => narrow(end_user === null ? { key } : { key, end_user })}
       >
@@ -117,7 +117,11 @@ export function callColumns(narrow: Narrow): Column<ReceiptItem>[] {
       id: "time",
       title: "Time",
       cell: ({ id, created_at }) => (
-        <a class="time two-lines" href={`/calls/${id}`} title={full(created_at)}>
+        <a
+          class={isToday(created_at) ? "time two-lines single" : "time two-lines"}
+          href={`/calls/${id}`}
+          title={full(created_at)}
+        >
           {clockTime(created_at)}
           {isToday(created_at) ? null : <small>{day(created_at)}</small>}
         </a>
