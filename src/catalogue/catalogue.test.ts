@@ -60,7 +60,7 @@ describe("choices 7: only models with a live offer are listed", () => {
     expect(ids(buildCatalogue({ providers: [], models: [] }))).toEqual([]);
     const one = buildCatalogue({ providers: [openai, simulator], models: [] });
     expect(new Set(ids(one).map((id) => id.split("/")[0]))).toEqual(new Set(["openai", "trivium"]));
-    expect(ids(one)).toHaveLength(57);
+    expect(ids(one)).toHaveLength(59);
     expect(one.get("trivium/echo")?.offers).toEqual([
       { provider: "simulator", upstreamModel: "sim-echo", pricings: {} },
     ]);
@@ -106,6 +106,7 @@ describe("choices 7: configuration overrides the built-in catalogue", () => {
         {
           provider: "claude",
           upstreamModel: "claude-sonnet-4-5",
+          retiresOn: "2026-11-30",
           contextLength: before?.contextLength ?? 0,
           maxOutputTokens: 1000,
           pricings,

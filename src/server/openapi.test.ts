@@ -344,7 +344,7 @@ describe("the program's responses match the document", () => {
         { provider: "p", pricings: { prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }] } },
       ],
     };
-    const models = [listedModel(model as unknown as Model, 0)];
+    const models = [listedModel(model as unknown as Model)];
     const query = new URLSearchParams();
     const listOf = (dialect: "chat" | "messages" | "genai", door: "contract" | "dropin" = "contract") =>
       DIALECTS[dialect].http.models.list(models, { door, query });
