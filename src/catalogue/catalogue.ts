@@ -382,6 +382,11 @@ export class Catalogue {
     return this.#models.get(id);
   }
 
+  /** The models that a host can mean by a name, those that nobody offers after the others. */
+  named(name: string): readonly string[] {
+    return [this.#liveNames(), this.#namesOfDormant()].flatMap((names) => names.find(name).ids);
+  }
+
   /** When the last offer of a model ends or has ended; undefined where none is known to. */
   endOf(id: string): Dormant["retired"] {
     const model = this.#models.get(id);
@@ -428,11 +433,8 @@ export class Catalogue {
   }
 
   #findVendors(name: string, bare: string | undefined): Resolved | undefined {
-    this.#vendorNames ??= new VendorNames(
-      this.#list.map(({ id, offers }) => ({ id, upstreamNames: offers.map((offer) => offer.upstreamModel) })),
-    );
-    let match = this.#vendorNames.find(name);
-    if (match.ids.length === 0 && bare !== undefined) match = this.#vendorNames.find(bare);
+    let match = this.#liveNames().find(name);
+    if (match.ids.length === 0 && bare !== undefined) match = this.#liveNames().find(bare);
     const [id, ...others] = match.ids;
     const model = id === undefined ? undefined : this.#models.get(id);
     if (model === undefined) return undefined;
@@ -452,6 +454,18 @@ export class Catalogue {
     return { model, offers: model.offers, calledAs: bare ?? name, notes };
   }
 
+  #liveNames(): VendorNames {
+    this.#vendorNames ??= new VendorNames(
+      this.#list.map(({ id, offers }) => ({ id, upstreamNames: offers.map((offer) => offer.upstreamModel) })),
+    );
+    return this.#vendorNames;
+  }
+
+  #namesOfDormant(): VendorNames {
+    this.#dormantNames ??= new VendorNames(this.#dormant.values());
+    return this.#dormantNames;
+  }
+
   #unknown(name: string, { vendorNames, impliedPublisher }: Naming): GatewayError {
     const colon = name.lastIndexOf(":");
     const unpinned = colon < 0 ? name : name.slice(0, colon);
@@ -461,10 +475,9 @@ export class Catalogue {
     const nearUnpinned = near.length > 0 || colon < 0 ? near : nearNames(unpinned, this.#models.keys());
     // For a model that only lacks its provider the message says so, under whatever name.
     if (vendorNames || nearUnpinned.length === 0) {
-      this.#dormantNames ??= new VendorNames(this.#dormant.values());
       for (const called of new Set([name, unpinned])) {
         const bare = bareName(called, impliedPublisher) ?? called;
-        const [id, ...others] = this.#dormantNames.find(bare).ids;
+        const [id, ...others] = this.#namesOfDormant().find(bare).ids;
         const meant = id === undefined || others.length > 0 ? undefined : this.#dormant.get(id);
         if (meant !== undefined) return this.#notOffered(meant, bare);
       }

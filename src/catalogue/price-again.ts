@@ -18,6 +18,7 @@ export function priceAgain(
 ): PricedAgain {
   const { pricedBy, provider, upstreamModel } = receipt;
   if (pricedBy === undefined) return { skipped: "the receipt does not record which prices were used" };
+  if (receipt.answeredBy !== undefined) return { skipped: "another model answered than was asked for" };
   const offers =
     catalogue
       .at(receipt.createdAtMs)
