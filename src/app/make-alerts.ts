@@ -2,8 +2,11 @@ import { Alerts } from "../alerts/alerts.ts";
 import type { CallCounts } from "../alerts/error-share.ts";
 import { type Observation, observeGateway, observeProvider } from "../alerts/observation.ts";
 import type { PostAlert } from "../alerts/post.ts";
+import type { RetiringModel } from "../alerts/retirement-alerts.ts";
 import type { Sources } from "../base/sources.ts";
+import { daysUntil } from "../catalogue/days.ts";
 import type { Config } from "../config/config.ts";
+import { lastDays, summariseUsage } from "../ledger/queries.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { healthReport } from "../routing/health/health-report.ts";
 import type { GatewayCondition } from "../server/condition.ts";
@@ -34,6 +37,14 @@ export function makeAlerts({ alerts, exports }: Config, parts: AlertsParts): Ale
     post,
     countCalls: async (range) => countsOf(await selectOutcomeCounts(storage, range)),
     providers: () => [...gateway.snapshot.providers.keys()],
+    models: {
+      retiring: () => retiringModels(gateway),
+      callsOf: async (model, days) => {
+        const range = lastDays(days, gateway.clock.wallMs());
+        const sums = await summariseUsage(storage, { ...range, by: ["key"], model });
+        return sums.map(({ groups: [key = ""], calls }) => ({ key, calls }));
+      },
+    },
     observe: () => [...observeProviders(gateway), ...observeCondition(condition())],
     onProblem: (err, what) => log.warn({ err }, what),
   });
@@ -43,6 +54,17 @@ const observeProviders = ({ snapshot, health, clock }: Gateway): Observation[] =
   healthReport(snapshot, health, clock.nowMs()).flatMap(({ provider, credentials }) => {
     const states = credentials.flatMap(({ models }) => models.map(({ state }) => state));
     return observeProvider(provider, states) ?? [];
+  });
+
+/** What is further away needs no warning yet. */
+const SOON_DAYS = 30;
+
+const retiringModels = ({ snapshot, clock }: Pick<Gateway, "snapshot" | "clock">): RetiringModel[] =>
+  snapshot.catalogue.list().flatMap(({ id: model, retiresOn, replacedBy }) => {
+    const days = retiresOn === undefined ? undefined : daysUntil(retiresOn, clock.wallMs());
+    return retiresOn === undefined || days === undefined || days > SOON_DAYS
+      ? []
+      : [{ model, retiresOn, days, replacedBy }];
   });
 
 /** The same outcomes that metrics call `failed`. */

@@ -2,6 +2,7 @@
 export const ALERT_TYPES = [
   "budget.threshold",
   "spend.unpriced",
+  "model.retiring",
   "batch.failed",
   "export.failed",
   "provider.down",
