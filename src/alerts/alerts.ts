@@ -9,6 +9,7 @@ import { selectExports } from "../storage/tables/exports.ts";
 import { makeAlert } from "./alert.ts";
 import { batchAlert } from "./batch-alerts.ts";
 import { type PassedThreshold, passedThreshold } from "./budget-alerts.ts";
+import { credentialAlert, type RefusedCredential } from "./credential-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
 import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
 import { exportAlert } from "./export-alerts.ts";
@@ -32,6 +33,8 @@ interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
     retiring: () => readonly RetiringModel[];
     callsOf: (model: string, days: number) => Promise<readonly KeyCalls[]>;
   };
+  /** The credentials that their providers refuse, as this process sees it. */
+  credentials?: () => readonly RefusedCredential[];
   /** Whether exports are configured. */
   hasExports?: boolean;
 }
@@ -71,7 +74,7 @@ export class Alerts {
   #unpriced: Promise<void> | undefined;
   #batches: Promise<void> | undefined;
   #exports: Promise<void> | undefined;
-  #retirements: Promise<void> | undefined;
+  #retirements: Promise<unknown> | undefined;
   /** Until when a model is taken to be unused, by the name of its warning. */
   readonly #unused = new Map<string, number>();
 
@@ -125,7 +128,7 @@ export class Alerts {
     this.#batches ??= this.#lookAtBatches().finally(() => {
       this.#batches = undefined;
     });
-    this.#retirements ??= this.#lookAtRetirements().finally(() => {
+    this.#retirements ??= Promise.all([this.#lookAtRetirements(), this.#lookAtCredentials()]).finally(() => {
       this.#retirements = undefined;
     });
     if (this.#options.hasExports)
@@ -141,6 +144,15 @@ export class Alerts {
       await this.#tellNew((await selectExports(storage)).flatMap((one) => exportAlert(one) ?? []));
     } catch (error) {
       onProblem(error, "looking for failing exports failed");
+    }
+  }
+
+  async #lookAtCredentials(): Promise<void> {
+    const { clock, credentials, onProblem } = this.#options;
+    try {
+      await this.#tellNew((credentials?.() ?? []).map((one) => credentialAlert(one, clock.wallMs())));
+    } catch (error) {
+      onProblem(error, "recording that a credential was refused failed");
     }
   }
 

@@ -1,4 +1,5 @@
 import { Alerts } from "../alerts/alerts.ts";
+import type { RefusedCredential } from "../alerts/credential-alerts.ts";
 import type { CallCounts } from "../alerts/error-share.ts";
 import { type Observation, observeGateway, observeProvider } from "../alerts/observation.ts";
 import type { PostAlert } from "../alerts/post.ts";
@@ -37,6 +38,7 @@ export function makeAlerts({ alerts, exports }: Config, parts: AlertsParts): Ale
     post,
     countCalls: async (range) => countsOf(await selectOutcomeCounts(storage, range)),
     providers: () => [...gateway.snapshot.providers.keys()],
+    credentials: () => refusedCredentials(gateway),
     models: {
       retiring: () => retiringModels(gateway),
       callsOf: async (model, days) => {
@@ -55,6 +57,20 @@ const observeProviders = ({ snapshot, health, clock }: Gateway): Observation[] =
     const states = credentials.flatMap(({ models }) => models.map(({ state }) => state));
     return observeProvider(provider, states) ?? [];
   });
+
+/** By credential: what its provider said last, for those that are out of use. */
+function refusedCredentials({ snapshot, health, clock }: Gateway): RefusedCredential[] {
+  const refused = new Map<string, RefusedCredential>();
+  for (const target of snapshot.targets.all()) {
+    const record = health.record(target);
+    if (record?.wasRejected !== true || record.credential.stateAt(clock.nowMs()) === "closed") continue;
+    const { kind, status, text = "" } = record.failed ?? {};
+    const { provider, credential: label } = target;
+    const reason = kind === "upstream_unfunded" ? "unfunded" : "refused";
+    refused.set(`${provider.name} ${label}`, { provider: provider.name, label, reason, status, text });
+  }
+  return [...refused.values()];
+}
 
 /** What is further away needs no warning yet. */
 const SOON_DAYS = 30;

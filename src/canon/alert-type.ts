@@ -5,6 +5,7 @@ export const ALERT_TYPES = [
   "model.retiring",
   "batch.failed",
   "export.failed",
+  "provider.credential",
   "provider.down",
   "provider.up",
   "gateway.degraded",
