@@ -282,6 +282,19 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
     expect(notes.map(({ path, action }) => [path, action])).toEqual(dated ? [["model", "approximated"]] : []);
   });
 
+  test.each([
+    ["omni-moderation-2024-09-26", "openai/omni-moderation-latest"],
+    ["gpt-image-2-2026-04-21", "openai/gpt-image-2"],
+    ["gpt-realtime-2025-08-28", "openai/gpt-realtime"],
+    ["gpt-5.5-2026-04-23", "openai/gpt-5.5"],
+    ["claude-opus-4-5-20251101", "anthropic/claude-opus-4-5"],
+    ["gpt-4o-mini-tts-2025-12-15", "openai/gpt-4o-mini-tts"],
+  ])("C4: the dated snapshot %s is %s, and the date that is not honoured is noted", (name, id) => {
+    const catalogue = buildCatalogue({ providers: [openai, claude], models: [] });
+    const { model, notes } = catalogue.resolve(name, { vendorNames: true });
+    expect([model.id, notes.length]).toEqual([id, 1]);
+  });
+
   test("a pin works for such names too, and an alias may have its own", () => {
     expect(catalogue.resolve("gpt-5-mini:openai", DROPIN).offers.map(({ provider }) => provider)).toEqual(["openai"]);
     expect(refusal(catalogue, "gpt-5-mini:claude", DROPIN)).toContain('"claude" does not offer openai/gpt-5-mini');
