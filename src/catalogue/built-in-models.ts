@@ -35,6 +35,8 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     efforts: entry.efforts,
     budget: entry.budget,
     rejectsSampling: entry.rejects_sampling,
+    rejectsPenalties: entry.rejects_penalties,
+    rejectsForcedTools: entry.rejects_forced_tools,
     rejectsStop: entry.rejects_stop,
     demandsSignatures: entry.demands_signatures,
     mediaInToolResults: entry.media_in_tool_results,

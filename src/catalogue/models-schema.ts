@@ -62,6 +62,8 @@ export const ModelEntry = Type.Object(
     efforts: Type.Optional(Type.Array(Type.Enum(EFFORTS), { uniqueItems: true })),
     budget: Type.Optional(Type.Object({ min: Tokens, max: Tokens, off: Type.Boolean() }, closed)),
     rejects_sampling: Flag,
+    rejects_penalties: Flag,
+    rejects_forced_tools: Flag,
     rejects_stop: Flag,
     demands_signatures: Flag,
     media_in_tool_results: Flag,
