@@ -15,7 +15,6 @@ const answer = JSON.stringify({
   id: "chatcmpl-1",
   object: "chat.completion",
   created: 1,
-  model: "gpt-99",
   choices: [{ index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" }],
   usage: { prompt_tokens: PROMPT_TOKENS, completion_tokens: COMPLETION_TOKENS, total_tokens: 110 },
 });
