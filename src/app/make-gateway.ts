@@ -179,8 +179,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     ...given,
     // Asked for by every call: prices and models change at midnight for the first call after it, and no timer has to run.
     get snapshot() {
-      const now = snapshot.at?.(clock.wallMs()) ?? snapshot;
-      if (now !== snapshot) {
+      const now = snapshot.otherAt?.(clock.wallMs());
+      if (now !== undefined) {
         snapshot = now;
         health.reconfigure(now.targets.all(), now.routing);
         log.info({ models: now.catalogue.list().length }, "prices or models changed today");

@@ -68,18 +68,15 @@ export function makeSnapshot(
     publicOwners: publicOwnersOf(registry),
     filesHosts: filesHostsOf(registry),
   };
-  const of = (catalogue: Catalogue): Snapshot => {
-    const snapshot: Snapshot = {
-      ...fixed,
-      catalogue,
-      targets: new Targets(catalogue.list(), providers, registry),
-      at: (ms) => {
-        const then = catalogue.at(ms);
-        return then === catalogue ? snapshot : of(then);
-      },
-    };
-    return snapshot;
-  };
+  const of = (catalogue: Catalogue): Snapshot => ({
+    ...fixed,
+    catalogue,
+    targets: new Targets(catalogue.list(), providers, registry),
+    otherAt: (ms) => {
+      const then = catalogue.at(ms);
+      return then === catalogue ? undefined : of(then);
+    },
+  });
   return of(first);
 }
 
