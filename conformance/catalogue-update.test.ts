@@ -15,7 +15,6 @@ const answer = JSON.stringify({
   id: "chatcmpl-1",
   object: "chat.completion",
   created: 1,
-  model: "gpt-99",
   choices: [{ index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" }],
   usage: { prompt_tokens: PROMPT_TOKENS, completion_tokens: COMPLETION_TOKENS, total_tokens: 110 },
 });
@@ -191,21 +190,24 @@ test("decision 0105: a configuration may name models that only an update knows, 
   writeFileSync(list, JSON.stringify({ "gpt-1": { ...model, ...cost, deprecation_date: "2026-01-31" } }));
   expect((await catalogue("update", "--from", list, "--apply")).stdout).toContain("Applied");
   const [row] = JSON.parse((await catalogue("list", "--json")).stdout).toReversed();
-  expect(row.retirements).toEqual([{ model: "openai/gpt-1", retires_on: "2026-01-31" }]);
+  expect(row.retirements).toEqual([{ model: "openai/gpt-1", retires_after: "2026-01-31" }]);
 
+  // It is the earliest day, and not the last one: nothing ends.
   const after = await check("--json");
-  expect(JSON.parse(after.stdout)).toMatchObject({
-    ok: true,
-    retired: [{ model: "openai/gpt-1", retired_on: "2026-01-31", path: "aliases.old" }],
-  });
-  expect((await check()).stderr).toContain("aliases.old names openai/gpt-1, which its publisher retired on 2026-01-31");
-  const prices = await runProgram(["prices", "check", "--config", file, "--json"], { cwd: gateway.folder });
-  expect(JSON.parse(prices.stdout).retired).toHaveLength(1);
+  expect(JSON.parse(after.stdout)).toMatchObject({ ok: true, retirements: [] });
   const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
-  const shown = async () => (await fetch(`${gateway.adminUrl}/api/models`, { headers })).text();
+  const shown = async () => (await fetch(`${gateway.adminUrl}/api/models?text=openai/gpt-1`, { headers })).text();
   await eventually("the running gateway to look", async () =>
-    (await shown()).includes('"retires_on":"2026-01-31","retired":true'),
+    (await shown()).includes('"retires_on":null,"retires_in_days":null,"retires_after":"2026-01-31"'),
   );
+
+  const retired = { models: [], aliases: { newest: "openai/gpt-99", old: "openai/o4-mini" } };
+  writeFileSync(file, JSON.stringify({ ...sections, ...retired }));
+  const named = { model: "openai/o4-mini", retires_on: "2026-10-23", days: 0, path: "aliases.old" };
+  expect(JSON.parse((await check("--json")).stdout).retirements).toMatchObject([named]);
+  expect((await check()).stderr).toContain("aliases.old names openai/o4-mini, which was retired on 2026-10-23");
+  const prices = await runProgram(["prices", "check", "--config", file, "--json"], { cwd: gateway.folder });
+  expect(JSON.parse(prices.stdout).retirements).toHaveLength(1);
 });
 
 test("decision 0105: a configuration is checked where its storage cannot be reached, and the check says so", async () => {

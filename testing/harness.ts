@@ -80,8 +80,7 @@ export interface ProcessParts {
   fileStore: FileStore;
 }
 
-export async function makeMachine(): Promise<Machine> {
-  const clock = new VirtualClock();
+export async function makeMachine(clock = new VirtualClock()): Promise<Machine> {
   return {
     clock,
     upstream: new MemoryNetwork(clock),

@@ -12,6 +12,7 @@ export interface ReceiptData {
   offers: { provider: string; credential: string | null; outcome: string; reason?: string }[];
   continued: { provider: string; from_characters: number }[];
   hedged: boolean;
+  answered_by: string | null;
   guards: { name: string; on: string; verdict: string; count: number; reason: string | null; ms: number }[];
   fields: { path: string; action: string; reason: string }[];
   end_user: string | null;

@@ -81,7 +81,7 @@ function settingsIn(set: Readonly<Record<string, string | undefined>>): Setting[
   // aider interprets the first part of a model's name itself.
   const chat = [set["OPENAI_MODEL"], set["AIDER_MODEL"]?.replace(/^openai\//, "")];
   add("chat", set["OPENAI_BASE_URL"] ?? set["OPENAI_API_BASE"], set["OPENAI_API_KEY"], chat);
-  add("chat", set["OPENAI_API_BASE_URL"], set["OPENAI_API_KEY"], ["openai/gpt-5-mini"]);
+  add("chat", set["OPENAI_API_BASE_URL"], set["OPENAI_API_KEY"], ["openai/gpt-5.4-mini"]);
   return found;
 }
 
@@ -92,7 +92,7 @@ const expectSettings = (client?: string) => async (_output: string, reader: Read
   expect(settings.length).toBeGreaterThan(0);
   for (const setting of settings) await expectAnswer(setting);
   if (client === undefined) return;
-  await reader.paste(`eval "$(bin/trivium env ${client} --model gpt-4.1)"`);
+  await reader.paste(`eval "$(bin/trivium env ${client} --model gpt-5.4)"`);
   const isSame = ([name]: [string, string]) => !name.endsWith("MODEL");
   expect(Object.entries(await reader.variables()).filter(isSame)).toEqual(Object.entries(set).filter(isSame));
 };

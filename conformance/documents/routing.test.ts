@@ -74,7 +74,7 @@ testPage("docs/routing.md", {
       );
       const other = await startTestGateway({ config: Bun.YAML.parse(filledIn) as Record<string, unknown> });
       const key = variablesIn(code)["CLINIC_KEY"] ?? "";
-      const answer = await callGateway(other.url, "chat", key, { model: "openai/gpt-5-mini" });
+      const answer = await callGateway(other.url, "chat", key, { model: "openai/gpt-5.4-mini" });
       expect(await answer.json()).toMatchObject({ error: { code: "required_traits" } });
       await other.stop();
     },

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { type App, startApp } from "../../src/app/start-app.ts";
 import { system } from "../../src/base/system.ts";
 import { withoutAbsent } from "../../src/base/without-absent.ts";
+import { LIVE_DIALECT_NAMES } from "../../src/canon/dialect-name.ts";
+import { builtInModels } from "../../src/catalogue/built-in-models.ts";
+import { publisherOf } from "../../src/catalogue/model.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
+import { PROVIDER_KINDS } from "../../src/providers/index.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
 import { shortPause } from "../../testing/eventually.ts";
@@ -58,7 +62,7 @@ export async function startTestGateway({
   const folder = given ?? mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
   const start = async () => {
-    const { server, admin, ...others } = config;
+    const { server, admin, ...others } = withLastingModels(config);
     const sections = {
       server: { host: "127.0.0.1", port: 0, ...((server as object) ?? { drain_seconds: 2 }) },
       admin: { host: "127.0.0.1", port: 0, ...((admin as object) ?? { secret: TEST_ADMIN_SECRET }) },
@@ -106,6 +110,27 @@ export async function startTestGateway({
       if (shared !== undefined) rmSync(shared, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * The hosts of tests go on serving what vendors retire, so that no test depends on the day on which it runs: offers of one's own do not
+ * end with the vendor's.
+ */
+function withLastingModels(config: Record<string, unknown>): Record<string, unknown> {
+  const { providers = {}, models = [] } = config as { providers?: Record<string, { kind?: string }>; models?: unknown };
+  if (!Array.isArray(models)) return config;
+  const named = new Set(models.map((model: { id?: string }) => model.id));
+  const lasting = builtInModels.flatMap(({ id, upstreamModel, retiresOn, dialect }) => {
+    if (retiresOn === undefined || named.has(id)) return [];
+    const live = LIVE_DIALECT_NAMES.find((name) => name === dialect);
+    const offers = Object.entries(providers).flatMap(([provider, { kind = "" }]) =>
+      PROVIDER_KINDS.get(kind)?.publishers.includes(publisherOf(id))
+        ? [{ provider, model: upstreamModel, ...(live && { dialect: live }) }]
+        : [],
+    );
+    return offers.length === 0 ? [] : [{ id, offers }];
+  });
+  return lasting.length === 0 ? config : { ...config, models: [...models, ...lasting] };
 }
 
 /**

@@ -163,14 +163,14 @@ function Facts({ model }: { model: CatalogueModel }) {
 }
 
 function ModelState({ model }: { model: CatalogueModel }) {
-  const { retired, retires_on, offers } = model;
+  const { retires_on, retires_in_days, replaced_by, offers } = model;
   const prices = offers[0] === undefined ? undefined : priceStateOf(offers[0]);
   return (
     <p class="lead">
-      {retired ? (
-        <State kind="bad">retired{retires_on !== null && ` on ${retires_on}`}</State>
-      ) : retires_on !== null ? (
-        <State kind="warn">retires on {retires_on}</State>
+      {retires_on !== null ? (
+        <State kind="warn">
+          retires on {retires_on}, in {retires_in_days} days{replaced_by !== null && `; then ${replaced_by}`}
+        </State>
       ) : (
         <State kind="good">available</State>
       )}

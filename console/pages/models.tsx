@@ -33,12 +33,16 @@ const priceOf = (model: CatalogueModel, name: "input" | "cached" | "output"): nu
 };
 
 const Notes = ({
-  model: { kind, input_modalities, output_modalities, retired, retires_on },
+  model: { kind, input_modalities, output_modalities, retires_on, retires_in_days, replaced_by },
 }: {
   model: CatalogueModel;
 }) => {
-  if (retired) return <State kind="bad">retired{retires_on !== null && ` on ${retires_on}`}</State>;
-  if (retires_on !== null) return <State kind="warn">retires on {retires_on}</State>;
+  if (retires_on !== null)
+    return (
+      <State kind="warn">
+        retires on {retires_on}, in {retires_in_days} days{replaced_by !== null && `; then ${replaced_by}`}
+      </State>
+    );
   const made = output_modalities.join(", ");
   return (
     <>
@@ -217,7 +221,6 @@ export function Models() {
                   keyOf={({ id }) => id}
                   columns={COLUMNS}
                   addressOf={({ id }) => modelPath(id)}
-                  rowClass={({ retired }) => (retired ? "retired" : undefined)}
                 />
               ) : isNarrowed ? (
                 <Empty title="No matching models">

@@ -30,7 +30,6 @@ interface DataTableProps<Row> {
   columns: readonly Column<Row>[];
   /** Where a click on a row leads. */
   addressOf?: (row: Row) => string | undefined;
-  rowClass?: (row: Row) => string | undefined;
   /** One more row for each: details of an open row. */
   inner?: (row: Row) => ComponentChildren;
   foot?: ComponentChildren;
@@ -154,7 +153,7 @@ const isControl = (event: MouseEvent): boolean =>
 
 /** A table as all pages have it: names and main figures stay in view, heads sort, long lists stay fast, rows become blocks on a phone. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, rows, keyOf, columns, addressOf, rowClass, inner, foot, chosen } = props;
+  const { label, rows, keyOf, columns, addressOf, inner, foot, chosen } = props;
   const order = readSort(place.value.query);
   const body = useRef<HTMLTableSectionElement>(null);
   const sorted = sortRows(rows, columns, order);
@@ -182,9 +181,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               <Fragment key={key}>
                 <tr
                   aria-rowindex={from + at + 2}
-                  class={
-                    joined(rowClass?.(row), key === chosen && "chosen", address !== undefined && "opens") || undefined
-                  }
+                  class={joined(key === chosen && "chosen", address !== undefined && "opens") || undefined}
                   onClick={(event) => address !== undefined && !isControl(event) && goTo(address)}
                 >
                   {columns.map((column, index) =>

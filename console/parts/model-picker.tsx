@@ -109,7 +109,6 @@ export function ModelPicker({ label, id, models, value, onChoose }: ModelPickerP
                 <span class="cut">{one.id}</span>
                 <small>
                   {one.kind === "text" ? "" : `${one.kind}, `}
-                  {one.retired ? "retired, " : ""}
                   {priceWords(one)}
                 </small>
               </div>

@@ -30,7 +30,10 @@ const model = (id: string, prices: Offer["prices"] = {}, kind = "text"): Catalog
   reasoning: false,
   quality: null,
   retires_on: null,
-  retired: false,
+  retires_in_days: null,
+  retires_after: null,
+  replaced_by: null,
+  retirement: null,
   priced: Object.keys(prices).length > 0,
   offers: [
     {

@@ -18,9 +18,9 @@ async function allOf<Item, Answer extends Page<Item>>(path: string, query: Query
   return { items, first };
 }
 
-/** By name, retired ones after those in use, and the simulator's last. */
+/** By name, and the simulator's last. */
 export function inOrder(one: CatalogueModel, other: CatalogueModel): number {
-  const rank = ({ id, retired }: CatalogueModel) => (id.startsWith("sim/") ? 2 : Number(retired));
+  const rank = ({ id }: CatalogueModel) => Number(id.startsWith("sim/"));
   return rank(one) - rank(other) || one.id.localeCompare(other.id);
 }
 

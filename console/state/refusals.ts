@@ -60,6 +60,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   content_blocked: { status: 400, advice: "See what the guard found, and change the guard if it is wrong." },
   overloaded: { status: 503, advice: "Raise max_concurrent, or add a process." },
   stopped: { status: 503, advice: "An operator stopped the call. See who in the audit log." },
+  upstream_unfunded: { status: 503, advice: "Top up the provider's account." },
   upstream_credentials: { status: 502, advice: "Renew the provider's credential." },
   upstream_failed: { status: 502, advice: "See the provider's last error." },
   upstream_timeout: { status: 504, advice: "See the provider, or raise its time limit." },

@@ -8,6 +8,7 @@ import { Alerts } from "./alerts.ts";
 import type { CallCounts } from "./error-share.ts";
 import type { Observation } from "./observation.ts";
 import type { AlertAnswer, AlertRequest } from "./post.ts";
+import type { KeyCalls, RetiringModel } from "./retirement-alerts.ts";
 
 export const HOOK: WebhookSettings = {
   name: "hook",
@@ -54,6 +55,9 @@ export class AlertsWorld {
   answer: Answerer = () => TAKEN;
   /** Outcomes of the calls of the last minutes. */
   calls: CallCounts[] = [];
+  /** Models that end soon, and who calls them. */
+  retiring: RetiringModel[] = [];
+  keyCalls: KeyCalls[] = [];
   /** The configured providers. */
   providers: string[] = ["acme"];
   countCalls = async (): Promise<readonly CallCounts[]> => this.calls;
@@ -77,6 +81,7 @@ export class AlertsWorld {
       observe,
       countCalls: () => this.countCalls(),
       providers: () => this.providers,
+      models: { retiring: () => this.retiring, callsOf: async () => this.keyCalls },
       post: async (request) => {
         const json = JSON.parse(request.body) as SentAlert["json"];
         this.sent.push({ ...request, json, atMs: this.clock.wallMs() });

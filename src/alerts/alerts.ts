@@ -9,6 +9,7 @@ import { selectExports } from "../storage/tables/exports.ts";
 import { makeAlert } from "./alert.ts";
 import { batchAlert } from "./batch-alerts.ts";
 import { type PassedThreshold, passedThreshold } from "./budget-alerts.ts";
+import { credentialAlert, type RefusedCredential } from "./credential-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
 import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
 import { exportAlert } from "./export-alerts.ts";
@@ -16,6 +17,7 @@ import { Incidents } from "./incidents.ts";
 import { type Observation, type RemovedProvider, removedProvider } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { attempt, type DeliveryAttempt } from "./post.ts";
+import { dueWarnings, type KeyCalls, type RetiringModel, retirementAlert, USED_DAYS } from "./retirement-alerts.ts";
 import { unpricedAlert } from "./unpriced-alerts.ts";
 
 interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
@@ -26,6 +28,13 @@ interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
   countCalls: (range: { sinceMs: number; untilMs: number }) => Promise<readonly CallCounts[]>;
   /** The configured providers. */
   providers: () => readonly string[];
+  /** The models that end soon, and who has called one of them in the last days. */
+  models?: {
+    retiring: () => readonly RetiringModel[];
+    callsOf: (model: string, days: number) => Promise<readonly KeyCalls[]>;
+  };
+  /** The credentials that their providers refuse, as this process sees it. */
+  credentials?: () => readonly RefusedCredential[];
   /** Whether exports are configured. */
   hasExports?: boolean;
 }
@@ -38,6 +47,8 @@ export interface TestedWebhook extends Pick<DeliveryAttempt, "ok" | "status" | "
 
 const LOOK_EVERY_MS = 30_000;
 const MINUTE_MS = 60_000;
+/** How often the ledger is asked again whether a model that ends is in use now. */
+const USE_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** The most that one look reports. */
 const MAX_UNPRICED = 100;
@@ -63,6 +74,9 @@ export class Alerts {
   #unpriced: Promise<void> | undefined;
   #batches: Promise<void> | undefined;
   #exports: Promise<void> | undefined;
+  #retirements: Promise<unknown> | undefined;
+  /** Until when a model is taken to be unused, by the name of its warning. */
+  readonly #unused = new Map<string, number>();
 
   constructor(options: AlertsOptions) {
     this.#options = options;
@@ -114,11 +128,14 @@ export class Alerts {
     this.#batches ??= this.#lookAtBatches().finally(() => {
       this.#batches = undefined;
     });
+    this.#retirements ??= Promise.all([this.#lookAtRetirements(), this.#lookAtCredentials()]).finally(() => {
+      this.#retirements = undefined;
+    });
     if (this.#options.hasExports)
       this.#exports ??= this.#lookAtExports().finally(() => {
         this.#exports = undefined;
       });
-    await Promise.all([this.#looking, this.#counting, this.#unpriced, this.#batches, this.#exports]);
+    await Promise.all([this.#looking, this.#counting, this.#unpriced, this.#batches, this.#exports, this.#retirements]);
   }
 
   async #lookAtExports(): Promise<void> {
@@ -127,6 +144,31 @@ export class Alerts {
       await this.#tellNew((await selectExports(storage)).flatMap((one) => exportAlert(one) ?? []));
     } catch (error) {
       onProblem(error, "looking for failing exports failed");
+    }
+  }
+
+  async #lookAtCredentials(): Promise<void> {
+    const { clock, credentials, onProblem } = this.#options;
+    try {
+      await this.#tellNew((credentials?.() ?? []).map((one) => credentialAlert(one, clock.wallMs())));
+    } catch (error) {
+      onProblem(error, "recording that a credential was refused failed");
+    }
+  }
+
+  async #lookAtRetirements(): Promise<void> {
+    const { clock, models, onProblem } = this.#options;
+    const nowMs = clock.wallMs();
+    try {
+      for (const one of models?.retiring() ?? []) {
+        const [due] = dueWarnings(one);
+        if (due === undefined || this.#known.has(due) || (this.#unused.get(due) ?? 0) > nowMs) continue;
+        const alert = retirementAlert(one, (await models?.callsOf(one.model, USED_DAYS)) ?? []);
+        if (alert === undefined) this.#unused.set(due, nowMs + USE_EVERY_MS);
+        else await this.#tellNew([alert]);
+      }
+    } catch (error) {
+      onProblem(error, "looking for models that end failed");
     }
   }
 

@@ -171,8 +171,26 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   keys.onLevels();
   keys.tokens.onLevels = (levels) => sharedLimits?.add(levels, admissions);
   keys.tokens.mayForget = (id) => admissions.isIdle(id);
+  const health = new Health({ clock, random }, given.snapshot.routing, (change) => {
+    logHealth(log, change);
+    if (events.watched) tellHealth(events, change, clock.wallMs());
+  });
+  let snapshot = given.snapshot;
   const gateway: Gateway = {
     ...given,
+    // Asked for by every call: prices and models change at midnight for the first call after it, and no timer has to run.
+    get snapshot() {
+      const now = snapshot.otherAt?.(clock.wallMs());
+      if (now !== undefined) {
+        snapshot = now;
+        health.reconfigure(now.targets.all(), now.routing);
+        log.info({ models: now.catalogue.list().length }, "prices or models changed today");
+      }
+      return snapshot;
+    },
+    set snapshot(changed) {
+      snapshot = changed;
+    },
     keys,
     changes,
     admissions,
@@ -198,10 +216,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     events,
     metrics: new CallMetrics({ alsoCount }),
-    health: new Health({ clock, random }, given.snapshot.routing, (change) => {
-      logHealth(log, change);
-      if (events.watched) tellHealth(events, change, clock.wallMs());
-    }),
+    health,
     conversations: new Conversations(),
     sealed: new SealedOrigins(),
     backgroundEvents: new BackgroundEvents(),

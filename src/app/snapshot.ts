@@ -46,19 +46,17 @@ export function makeSnapshot(
       ? { name, publishers: ["sim"], models: simulatedModels(), billing }
       : { name, publishers, billing };
   });
-  const catalogue = buildCatalogue({
+  const first = buildCatalogue({
     providers: summaries,
     models: config.models,
     base,
+    atMs: sources.clock.wallMs(),
     since: dayOf(config.file, sources.clock.wallMs()),
     aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
     cure: (missing) => missingProvider(missing, config.providers !== undefined),
   });
-  const targets = new Targets(catalogue.list(), providers, registry);
-  return {
-    catalogue,
+  const fixed = {
     providers,
-    targets,
     routing: routingDefaults(config.routing, settings),
     imageModel: config.responses.imageModel,
     maxBodyBytes: config.server.maxBodyBytes,
@@ -66,11 +64,21 @@ export function makeSnapshot(
     publicModels: config.server.publicModels,
     live: config.live,
     unpriced: config.billing.unpriced,
-    guards: guardsOf(config, catalogue),
+    guards: guardsOf(config, first),
     imageLimits: { rounds: config.responses.maxImageRounds, images: config.responses.maxImages },
     publicOwners: publicOwnersOf(registry),
     filesHosts: filesHostsOf(registry),
   };
+  const of = (catalogue: Catalogue): Snapshot => ({
+    ...fixed,
+    catalogue,
+    targets: new Targets(catalogue.list(), providers, registry),
+    otherAt: (ms) => {
+      const then = catalogue.at(ms);
+      return then === catalogue ? undefined : of(then);
+    },
+  });
+  return of(first);
 }
 
 /** Undefined if none are configured, so that calls need only one comparison. */

@@ -18,7 +18,7 @@ import { storageFailure } from "../storage/storage-failure.ts";
 import { agreedClock } from "./agreed-clock.ts";
 import { assemble } from "./assemble.ts";
 import { backgroundWork } from "./background-work.ts";
-import { retiredModels, tellRetired } from "./catalogue/retired-models.ts";
+import { namedRetirements, tellRetirement } from "./catalogue/named-retirements.ts";
 import { type MissingProvider, missingProviders } from "./configured-providers.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -155,7 +155,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const found = { storage, fileStore, journals, sharing, heartbeat, joined, instance: id, sources, registry, timings };
   const made = await assemble(config, { ...options, ...found, simulator: options.simulator ?? simulator?.access });
   const { gateway, state, context, poller, batchRunner, nativeRunner, alerts, telemetry, leases } = made;
-  for (const model of retiredModels(config, state.catalogue, sources.clock.wallMs())) log.warn(tellRetired(model));
+  for (const one of namedRetirements(config, gateway.snapshot.catalogue, sources.clock.wallMs()))
+    log.warn(tellRetirement(one));
   parts.add("operations", () => poller.stop(), { together: true });
   parts.add("batches", () => batchRunner.stop(), { together: true });
   parts.add("batches at providers", () => nativeRunner.stop(), { together: true });

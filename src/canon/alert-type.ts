@@ -2,8 +2,10 @@
 export const ALERT_TYPES = [
   "budget.threshold",
   "spend.unpriced",
+  "model.retiring",
   "batch.failed",
   "export.failed",
+  "provider.credential",
   "provider.down",
   "provider.up",
   "model.down",

@@ -18,6 +18,7 @@ export type ErrorKind =
   | "rate_limited"
   | "content_blocked"
   | "upstream_credentials"
+  | "upstream_unfunded"
   | "upstream_failed"
   | "upstream_timeout"
   | "overloaded"
@@ -59,6 +60,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
   rate_limited:           rule(429, "next", "may retry"),
   content_blocked:        rule(400, "never"),
   upstream_credentials:   rule(502, "next", "must not retry"),
+  upstream_unfunded:      rule(503, "next", "must not retry"),
   upstream_failed:        rule(502, "same-then-next"),
   upstream_timeout:       rule(504, "next"),
   overloaded:             rule(503, "same-then-next"),

@@ -12,9 +12,8 @@ export interface ListedModel {
   reasoning: boolean;
   contextLength?: number;
   maxOutputTokens?: number;
-  /** The day on which its publisher stops serving it, and whether that day has come. */
+  /** The day on which it leaves the list. */
   retiresOn?: string;
-  retired?: boolean;
   pricings: object;
 }
 

@@ -121,6 +121,8 @@ export interface Receipt {
   createdAtMs: number;
   /** The public id of the model that answered. */
   model: string;
+  /** The id, or else the provider's name, of the model that the answer names, if that is another one. */
+  answeredBy?: string;
   provider: string;
   upstreamModel: string;
   /** The kind of request. */

@@ -42,6 +42,13 @@ export function termOf(word: unknown, region?: "geo"): string | undefined {
 export interface ServedOn {
   /** Empty for standard terms. */
   terms: readonly string[];
+  /** The host's name of the model that answered, if the answer has one. */
+  answeredAs?: string | undefined;
+}
+
+/** Takes the name of the model from an answer. */
+export function reportModel(served: ServedOn | undefined, name: unknown): void {
+  if (served !== undefined && typeof name === "string" && name !== "") served.answeredAs = name;
 }
 
 /** Terms that providers need not report in their responses. */

@@ -14,6 +14,10 @@ export interface ModelTraits {
   budget?: { min: number; max: number; off: boolean };
   /** Returns 400 for temperature, top_p and top_k. */
   rejectsSampling?: boolean;
+  /** Returns 400 for presence and frequency penalties. */
+  rejectsPenalties?: boolean;
+  /** Returns 400 for a choice that forces a tool call. */
+  rejectsForcedTools?: boolean;
   /** Returns 400 for stop sequences. */
   rejectsStop?: boolean;
   /** Returns 400 for a call in the history without its signature. */

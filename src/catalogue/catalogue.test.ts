@@ -60,7 +60,7 @@ describe("choices 7: only models with a live offer are listed", () => {
     expect(ids(buildCatalogue({ providers: [], models: [] }))).toEqual([]);
     const one = buildCatalogue({ providers: [openai, simulator], models: [] });
     expect(new Set(ids(one).map((id) => id.split("/")[0]))).toEqual(new Set(["openai", "trivium"]));
-    expect(ids(one)).toHaveLength(57);
+    expect(ids(one)).toHaveLength(59);
     expect(one.get("trivium/echo")?.offers).toEqual([
       { provider: "simulator", upstreamModel: "sim-echo", pricings: {} },
     ]);
@@ -106,6 +106,7 @@ describe("choices 7: configuration overrides the built-in catalogue", () => {
         {
           provider: "claude",
           upstreamModel: "claude-sonnet-4-5",
+          retiresOn: "2026-11-30",
           contextLength: before?.contextLength ?? 0,
           maxOutputTokens: 1000,
           pricings,
@@ -279,6 +280,19 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
     const { model, notes } = catalogue.resolve(name, DROPIN);
     expect(model.id).toBe(id);
     expect(notes.map(({ path, action }) => [path, action])).toEqual(dated ? [["model", "approximated"]] : []);
+  });
+
+  test.each([
+    ["omni-moderation-2024-09-26", "openai/omni-moderation-latest"],
+    ["gpt-image-2-2026-04-21", "openai/gpt-image-2"],
+    ["gpt-realtime-2025-08-28", "openai/gpt-realtime"],
+    ["gpt-5.5-2026-04-23", "openai/gpt-5.5"],
+    ["claude-opus-4-5-20251101", "anthropic/claude-opus-4-5"],
+    ["gpt-4o-mini-tts-2025-12-15", "openai/gpt-4o-mini-tts"],
+  ])("C4: the dated snapshot %s is %s, and the date that is not honoured is noted", (name, id) => {
+    const catalogue = buildCatalogue({ providers: [openai, claude], models: [] });
+    const { model, notes } = catalogue.resolve(name, { vendorNames: true });
+    expect([model.id, notes.length]).toEqual([id, 1]);
   });
 
   test("a pin works for such names too, and an alias may have its own", () => {

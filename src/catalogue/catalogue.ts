@@ -4,6 +4,7 @@ import { LIVE_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { FieldNote } from "../canon/receipt.ts";
+import { daysOf, hasCome, pricingsAt, startOf } from "./days.ts";
 import {
   type BuiltInModel,
   type Modality,
@@ -61,6 +62,7 @@ interface OfferOverlay {
   maxOutputTokens?: number;
   quality?: number;
   weight?: number;
+  retiresOn?: string;
   dialect?: string;
   toolsDialect?: string;
   prefill?: boolean;
@@ -70,6 +72,8 @@ interface OfferOverlay {
 interface CatalogueOptions {
   providers: readonly ProviderSummary[];
   models: readonly ModelOverlay[];
+  /** The time whose prices and models it has; without it, before the first change. */
+  atMs?: number;
   /** The built-in models with the updates that were applied; without it, the built-in models. */
   base?: UpdatedModels;
   /** Only models of these kinds; without it, all. */
@@ -104,15 +108,27 @@ interface Dormant {
   id: string;
   upstreamNames: readonly string[];
   providers: readonly string[];
+  /** The day on which its last offer ended, and what its publisher names in its place; absent if it has had none. */
+  retired?: { on: string; replacedBy?: string };
 }
 
 /**
  * The built-in data, overridden by the configuration. A model is in the catalogue when one of the configured providers offers it.
  * Configured offers replace all others of their model; a model configured without any is offered, like a built-in one, by
- * the providers that serve its publisher.
+ * the providers that serve its publisher, until the publisher retires it. It has the prices and the models of one time; `at` has those of
+ * another.
  */
 export function buildCatalogue(options: CatalogueOptions): Catalogue {
-  const { providers, models, kinds, since, aliases = {}, cure, base = NO_UPDATES } = options;
+  const {
+    providers,
+    models,
+    kinds,
+    since,
+    aliases = {},
+    cure,
+    base = NO_UPDATES,
+    atMs = Number.NEGATIVE_INFINITY,
+  } = options;
   const known = new Map<string, BuiltInModel>(base.models.map((model) => [model.id, model]));
   for (const model of providers.flatMap((provider) => provider.models ?? [])) {
     if (!known.has(model.id)) known.set(model.id, model);
@@ -126,20 +142,45 @@ export function buildCatalogue(options: CatalogueOptions): Catalogue {
   const billingOf = (provider: string) => billing.get(provider);
   const live: Model[] = [];
   const dormant: Dormant[] = [];
-  for (const { upstreamModel, ...own } of known.values()) {
-    const facts = { ...withoutAbsent({ created: since }), ...own };
+  const days = new Set<string>();
+  for (const { upstreamModel, retiresOn, ...own } of known.values()) {
+    const facts = { ...withoutAbsent({ created: since }), ...own, pricings: pricingsAt(own.pricings, atMs) };
     const configured = overlays.get(facts.id)?.offers;
-    const offers = configured ?? ownOffers({ ...facts, upstreamModel }, providers);
+    // Where somebody else serves the model, its publisher ends nothing.
+    const offers = configured ?? ownOffers({ ...facts, upstreamModel, ...withoutAbsent({ retiresOn }) }, providers);
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));
-    if (offered.length > 0)
-      live.push({ ...facts, offers: offered.map((offer) => toOffer(offer, facts, billingOf(offer.provider))) });
-    else {
+    const serving = offered.filter((offer) => !hasCome(offer.retiresOn, atMs));
+    for (const day of [own.pricings, ...offered.map(({ pricings = {} }) => pricings)].flatMap(daysOf)) days.add(day);
+    for (const offer of offered) if (offer.retiresOn !== undefined) days.add(offer.retiresOn);
+    const last = lastDay(offered);
+    if (serving.length > 0) {
+      const made = serving.map((offer) => toOffer(offer, facts, billingOf(offer.provider), atMs));
+      live.push({ ...facts, ...withoutAbsent({ retiresOn: last }), offers: made });
+    } else {
       const named = configured?.map((offer) => offer.provider) ?? [];
-      dormant.push({ id: facts.id, upstreamNames: [upstreamModel], providers: named });
+      const retired = last === undefined ? undefined : { on: last, ...withoutAbsent({ replacedBy: facts.replacedBy }) };
+      dormant.push({ id: facts.id, upstreamNames: [upstreamModel], providers: named, ...withoutAbsent({ retired }) });
     }
   }
   const served = live.filter((model) => kinds === undefined || kinds.has(model.kind));
-  return new Catalogue(served, { aliases, dormant, cure: cure ?? (() => undefined), base });
+  const bounds = [...days].map(startOf).sort((one, other) => one - other);
+  return new Catalogue(served, {
+    aliases,
+    dormant,
+    cure: cure ?? (() => undefined),
+    base,
+    sinceMs: bounds.findLast((ms) => ms <= atMs) ?? Number.NEGATIVE_INFINITY,
+    untilMs: bounds.find((ms) => ms > atMs) ?? Number.POSITIVE_INFINITY,
+    make: (ms) => buildCatalogue({ ...options, atMs: ms }),
+  });
+}
+
+/** The day on which the last of these offers ends; undefined if one of them does not end, or there is none. */
+function lastDay(offers: readonly OfferOverlay[]): string | undefined {
+  const days = offers.map(({ retiresOn }) => retiresOn);
+  return days.includes(undefined)
+    ? undefined
+    : days.reduce((one = "", other = "") => (other > one ? other : one), undefined);
 }
 
 function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFacts {
@@ -172,7 +213,7 @@ function kindOf(outputModalities: readonly Modality[]): ModelKind {
 }
 
 function ownOffers(
-  { id, upstreamModel, dialect: own }: BuiltInModel,
+  { id, upstreamModel, dialect: own, retiresOn }: BuiltInModel,
   providers: readonly ProviderSummary[],
 ): OfferOverlay[] {
   // A model that is only live has no other endpoint, whichever of its publisher's hosts serves it.
@@ -181,10 +222,10 @@ function ownOffers(
     const brought = provider.models?.find((model) => model.id === id);
     if (brought !== undefined) {
       const { upstreamModel: model, dialect } = brought;
-      return [{ provider: provider.name, model, ...withoutAbsent({ dialect }) }];
+      return [{ provider: provider.name, model, ...withoutAbsent({ dialect, retiresOn }) }];
     }
     if (!provider.publishers.includes(publisherOf(id))) return [];
-    return [{ provider: provider.name, model: upstreamModel, ...withoutAbsent({ dialect: live }) }];
+    return [{ provider: provider.name, model: upstreamModel, ...withoutAbsent({ dialect: live, retiresOn }) }];
   });
 }
 
@@ -208,9 +249,11 @@ function chargesOf(
   { pricings, model, tools: set = [] }: OfferOverlay,
   facts: ModelFacts,
   billing: Billing | undefined,
+  atMs: number,
 ): Pick<Offer, "pricings" | "priceMultiples" | "toolPrices"> {
-  const listed = { ...facts.pricings, ...pricings };
-  const isFree = isEmpty(listed) && (facts.free === true || pricings !== undefined);
+  const listed = { ...facts.pricings, ...(pricings && pricingsAt(pricings, atMs)) };
+  // A price list whose first day is still to come is not an empty one.
+  const isFree = isEmpty(listed) && (facts.free === true || (pricings !== undefined && isEmpty(pricings)));
   const all = isFree ? FREE : listed;
   const ofModel = (facts.tools ?? []).filter(({ name }) => !set.some((price) => price.name === name));
   const own = [...set, ...ofModel, ...storagePrice(all)];
@@ -272,13 +315,14 @@ function toOffer(
   { provider, model, pricings, tools, ...own }: OfferOverlay,
   facts: ModelFacts,
   billing: Billing | undefined,
+  atMs: number,
 ): Offer {
   return {
     provider,
     upstreamModel: model,
     ...withoutAbsent({ contextLength: facts.contextLength, maxOutputTokens: facts.maxOutputTokens }),
     ...own,
-    ...chargesOf({ provider, model, ...(pricings && { pricings }), ...(tools && { tools }) }, facts, billing),
+    ...chargesOf({ provider, model, ...(pricings && { pricings }), ...(tools && { tools }) }, facts, billing, atMs),
   };
 }
 
@@ -287,12 +331,16 @@ interface OtherNames {
   dormant: readonly Dormant[];
   cure: NonNullable<CatalogueOptions["cure"]>;
   base: UpdatedModels;
+  /** When the time begins whose prices and models it has, and when it ends. */
+  sinceMs: number;
+  untilMs: number;
+  make: (atMs: number) => Catalogue;
 }
 
 const EXACT: Naming = { vendorNames: false };
 const NO_NOTES: readonly FieldNote[] = [];
 
-/** The models that can be called now. It does not change: new configuration makes a new catalogue. */
+/** The models that can be called now. It does not change: new configuration, and a day on which something does, makes a new catalogue. */
 export class Catalogue {
   readonly #models: ReadonlyMap<string, Model>;
   readonly #list: readonly Model[];
@@ -300,16 +348,24 @@ export class Catalogue {
   readonly #dormant: ReadonlyMap<string, Dormant>;
   readonly #cure: OtherNames["cure"];
   readonly #base: UpdatedModels;
+  readonly #times: Pick<OtherNames, "sinceMs" | "untilMs" | "make">;
   #vendorNames: VendorNames | undefined;
   #dormantNames: VendorNames | undefined;
 
-  constructor(models: readonly Model[], { aliases, dormant, cure, base }: OtherNames) {
+  constructor(models: readonly Model[], { aliases, dormant, cure, base, ...times }: OtherNames) {
     this.#list = models;
     this.#models = new Map(models.map((model) => [model.id, model]));
     this.#aliases = new Map(Object.entries(aliases));
     this.#dormant = new Map(dormant.map((model) => [model.id, model]));
     this.#cure = cure;
     this.#base = base;
+    this.#times = times;
+  }
+
+  /** The catalogue of another time: of the same configuration and updates. */
+  at(ms: number): Catalogue {
+    const { sinceMs, untilMs, make } = this.#times;
+    return ms >= sinceMs && ms < untilMs ? this : make(ms);
   }
 
   /** The updates that this catalogue was built with. */
@@ -324,6 +380,20 @@ export class Catalogue {
 
   get(id: string): Model | undefined {
     return this.#models.get(id);
+  }
+
+  /** The models that a host can mean by a name, those that nobody offers after the others. */
+  named(name: string): readonly string[] {
+    return [this.#liveNames(), this.#namesOfDormant()].flatMap((names) => names.find(name).ids);
+  }
+
+  /** When the last offer of a model ends or has ended; undefined where none is known to. */
+  endOf(id: string): Dormant["retired"] {
+    const model = this.#models.get(id);
+    if (model === undefined) return this.#dormant.get(id)?.retired;
+    return model.retiresOn === undefined
+      ? undefined
+      : { on: model.retiresOn, ...withoutAbsent({ replacedBy: model.replacedBy }) };
   }
 
   list(): readonly Model[] {
@@ -363,11 +433,8 @@ export class Catalogue {
   }
 
   #findVendors(name: string, bare: string | undefined): Resolved | undefined {
-    this.#vendorNames ??= new VendorNames(
-      this.#list.map(({ id, offers }) => ({ id, upstreamNames: offers.map((offer) => offer.upstreamModel) })),
-    );
-    let match = this.#vendorNames.find(name);
-    if (match.ids.length === 0 && bare !== undefined) match = this.#vendorNames.find(bare);
+    let match = this.#liveNames().find(name);
+    if (match.ids.length === 0 && bare !== undefined) match = this.#liveNames().find(bare);
     const [id, ...others] = match.ids;
     const model = id === undefined ? undefined : this.#models.get(id);
     if (model === undefined) return undefined;
@@ -387,6 +454,18 @@ export class Catalogue {
     return { model, offers: model.offers, calledAs: bare ?? name, notes };
   }
 
+  #liveNames(): VendorNames {
+    this.#vendorNames ??= new VendorNames(
+      this.#list.map(({ id, offers }) => ({ id, upstreamNames: offers.map((offer) => offer.upstreamModel) })),
+    );
+    return this.#vendorNames;
+  }
+
+  #namesOfDormant(): VendorNames {
+    this.#dormantNames ??= new VendorNames(this.#dormant.values());
+    return this.#dormantNames;
+  }
+
   #unknown(name: string, { vendorNames, impliedPublisher }: Naming): GatewayError {
     const colon = name.lastIndexOf(":");
     const unpinned = colon < 0 ? name : name.slice(0, colon);
@@ -396,11 +475,12 @@ export class Catalogue {
     const nearUnpinned = near.length > 0 || colon < 0 ? near : nearNames(unpinned, this.#models.keys());
     // For a model that only lacks its provider the message says so, under whatever name.
     if (vendorNames || nearUnpinned.length === 0) {
-      this.#dormantNames ??= new VendorNames(this.#dormant.values());
-      const bare = bareName(name, impliedPublisher);
-      const [id, ...others] = this.#dormantNames.find(bare ?? name).ids;
-      const meant = id === undefined || others.length > 0 ? undefined : this.#dormant.get(id);
-      if (meant !== undefined) return this.#notOffered(meant, bare ?? name);
+      for (const called of new Set([name, unpinned])) {
+        const bare = bareName(called, impliedPublisher) ?? called;
+        const [id, ...others] = this.#namesOfDormant().find(bare).ids;
+        const meant = id === undefined || others.length > 0 ? undefined : this.#dormant.get(id);
+        if (meant !== undefined) return this.#notOffered(meant, bare);
+      }
     }
     const advice =
       nearUnpinned.length > 0
@@ -409,7 +489,14 @@ export class Catalogue {
     return new GatewayError("not_found", `There is no model ${quoted(name)}. ${advice}`, { path: "model" });
   }
 
-  #notOffered({ id, providers }: Dormant, name: string): GatewayError {
+  #notOffered({ id, providers, retired }: Dormant, name: string): GatewayError {
+    if (retired !== undefined) {
+      const said = name === id ? id : `${quoted(name)} means ${id}, which`;
+      const next =
+        retired.replacedBy === undefined ? "Choose another model." : `Use ${retired.replacedBy} in its place.`;
+      const message = `${said} was retired by its provider on ${retired.on}. ${next}`;
+      return new GatewayError("not_found", message, { path: "model" });
+    }
     const cure = this.#cure({ publisher: publisherOf(id), providers });
     const said = name === id ? id : `${quoted(name)} means ${id}, which`;
     const message = `${said} is a known model, but none of its providers is configured.${cure === undefined ? "" : ` ${cure}`}`;

@@ -4,6 +4,7 @@ import type { ListRequest } from "../canon/listed-model.ts";
 import { modelEntry } from "../dialects/chat/model-list.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { builtInModels } from "./built-in-models.ts";
+import { pricingsAt } from "./days.ts";
 import { listedModel } from "./listed-model.ts";
 import { type Model, PRICE_NAMES, type PriceItem, type Pricings } from "./model.ts";
 
@@ -54,17 +55,17 @@ const BARE: Model = {
   offers: [],
 };
 
-const chatModelEntry = (model: Model, nowMs: number) => modelEntry(listedModel(model, nowMs));
+const chatModelEntry = (model: Model) => modelEntry(listedModel(model));
 const CONTRACT: ListRequest = { door: "contract", query: new URLSearchParams() };
 const entryIn =
   (dialect: "messages" | "genai") =>
-  (model: Model, nowMs: number): JsonObject =>
-    DIALECTS[dialect].http.models.entry(listedModel(model, nowMs), "contract") as JsonObject;
+  (model: Model): JsonObject =>
+    DIALECTS[dialect].http.models.entry(listedModel(model), "contract") as JsonObject;
 const listIn =
   (dialect: "chat" | "messages" | "genai") =>
-  (models: readonly Model[], nowMs: number): JsonObject =>
+  (models: readonly Model[]): JsonObject =>
     DIALECTS[dialect].http.models.list(
-      models.map((model) => listedModel(model, nowMs)),
+      models.map((model) => listedModel(model)),
       CONTRACT,
     ) as JsonObject;
 const [messagesModelEntry, genaiModelEntry] = [entryIn("messages"), entryIn("genai")];
@@ -72,7 +73,7 @@ const [chatModelList, messagesModelList, genaiModelList] = [listIn("chat"), list
 
 describe("contract 2.9: model-list entries have exactly these fields", () => {
   test("chat-completions", () => {
-    expect(chatModelList([MODEL], NOW)).toEqual({
+    expect(chatModelList([MODEL])).toEqual({
       object: "list",
       data: [
         {
@@ -92,7 +93,7 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
   });
 
   test("messages", () => {
-    expect(messagesModelList([MODEL], NOW)).toEqual({
+    expect(messagesModelList([MODEL])).toEqual({
       data: [
         {
           id: "acme/llama",
@@ -111,7 +112,7 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
   });
 
   test("generative-content", () => {
-    expect(genaiModelList([MODEL], NOW)).toEqual({
+    expect(genaiModelList([MODEL])).toEqual({
       models: [
         {
           name: "acme/llama",
@@ -142,9 +143,9 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
       offers: [{ provider: "host", upstreamModel: "painter", pricings }],
     };
     const shown = { prompt: MODEL.pricings.prompt ?? [], video: [perSecond] };
-    expect(chatModelEntry(model, NOW).pricings).toEqual(shown);
-    expect(messagesModelEntry(model, NOW)["pricings"]).toEqual(shown);
-    expect(genaiModelEntry(model, NOW)["pricings"]).toEqual(shown);
+    expect(chatModelEntry(model).pricings).toEqual(shown);
+    expect(messagesModelEntry(model)["pricings"]).toEqual(shown);
+    expect(genaiModelEntry(model)["pricings"]).toEqual(shown);
     expect(pricings.video).toHaveLength(2);
   });
 
@@ -152,13 +153,13 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
     const offered = builtInModels.map(
       (model): Model => ({
         ...model,
-        offers: [{ provider: "host", upstreamModel: model.upstreamModel, pricings: model.pricings }],
+        offers: [{ provider: "host", upstreamModel: model.upstreamModel, pricings: pricingsAt(model.pricings, NOW) }],
       }),
     );
     const lists = [
-      chatModelList(offered, NOW)["data"],
-      messagesModelList(offered, NOW)["data"],
-      genaiModelList(offered, NOW)["models"],
+      chatModelList(offered)["data"],
+      messagesModelList(offered)["data"],
+      genaiModelList(offered)["models"],
     ] as { pricings: Pricings }[][];
     const items: PriceItem[] = [];
     for (const { pricings } of lists.flat()) {
@@ -177,9 +178,9 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
   });
 
   test("unknown values are still an integer, a day and a text", () => {
-    expect(chatModelEntry(BARE, NOW)).toMatchObject({ created: 0, context_length: 0, pricings: {} });
-    expect(messagesModelEntry(BARE, NOW)).toMatchObject({ created_at: "1970-01-01", context_length: 0 });
-    expect(genaiModelEntry(BARE, NOW)).toMatchObject({
+    expect(chatModelEntry(BARE)).toMatchObject({ created: 0, context_length: 0, pricings: {} });
+    expect(messagesModelEntry(BARE)).toMatchObject({ created_at: "1970-01-01", context_length: 0 });
+    expect(genaiModelEntry(BARE)).toMatchObject({
       description: "Painter by acme: text in, image out.",
       inputTokenLimit: 0,
       outputTokenLimit: 0,
@@ -189,18 +190,31 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
 
 describe("contract 9: entries are labelled as retiring", () => {
   test.each([
-    ["2026-12-01", "retiring", "Retiring on 2026-12-01."],
-    ["2026-11-16", "retiring", "Retiring on 2026-11-16."],
-    ["2026-11-15", "retired", "Retired on 2026-11-15."],
-    ["2026-05-15", "retired", "Retired on 2026-05-15."],
-  ])("%s, seen on 2026-11-15: %s", (retiresOn, word, sentence) => {
-    const model = { ...BARE, retiresOn };
-    const label = `Painter (${word} ${retiresOn})`;
-    expect(chatModelEntry(model, NOW).display_name).toBe(label);
-    expect(messagesModelEntry(model, NOW)["display_name"]).toBe(label);
-    expect(genaiModelEntry(model, NOW)).toMatchObject({
+    [undefined, "Retiring on 2026-12-01."],
+    ["acme/next", "Retiring on 2026-12-01; acme/next takes its place."],
+  ])("with the model that takes its place, where one is known: %s", (replacedBy, sentence) => {
+    const model = { ...BARE, retiresOn: "2026-12-01", ...(replacedBy && { replacedBy }) };
+    const label = "Painter (retiring 2026-12-01)";
+    expect(chatModelEntry(model).display_name).toBe(label);
+    expect(messagesModelEntry(model)["display_name"]).toBe(label);
+    expect(genaiModelEntry(model)).toMatchObject({
       displayName: label,
       description: `Painter by acme: text in, image out. ${sentence}`,
     });
+  });
+
+  test("H63: the vendors' lists have the day in the vendors' own fields, and no day where none is fixed", () => {
+    const query = new URLSearchParams();
+    const listed = (dialect: "chat" | "messages", model: Model) =>
+      DIALECTS[dialect].http.models.entry(listedModel(model), "dropin");
+    const retiring = { ...BARE, retiresOn: "2026-12-01" };
+    const staying = { ...BARE, retiresAfter: "2026-11-24" };
+    expect(listed("chat", retiring)).toMatchObject({ shutdown_date: "2026-12-01" });
+    expect(listed("chat", staying)).toMatchObject({ shutdown_date: null });
+    expect(listed("messages", retiring)).toMatchObject({ lifecycle: "deprecated", retires_at: "2026-12-01T00:00:00Z" });
+    expect(listed("messages", staying)).toMatchObject({ lifecycle: "active", retires_at: null });
+    expect(DIALECTS.chat.http.models.list([listedModel(retiring)], { door: "contract", query })).not.toHaveProperty(
+      "data.0.shutdown_date",
+    );
   });
 });

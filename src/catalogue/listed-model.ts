@@ -1,14 +1,12 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { ListedModel } from "../canon/listed-model.ts";
 import { discountedPrice } from "./discounted.ts";
-import { isRetired } from "./is-retired.ts";
 import { type Modality, type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
 import { isFree, neededNames } from "./price-table.ts";
 
 /** A model as the model lists of contract 2.9 show it. */
 export function listedModel(
   model: Model,
-  nowMs: number,
   { contractWords = false, discounts }: { contractWords?: boolean; discounts?: ProjectDiscounts | undefined } = {},
 ): ListedModel {
   const { created, contextLength, maxOutputTokens, retiresOn } = model;
@@ -16,14 +14,14 @@ export function listedModel(
   return {
     id: model.id,
     publisher: publisherOf(model.id),
-    displayName: displayName(model, nowMs),
-    description: description(model, nowMs),
+    displayName: displayName(model),
+    description: description(model),
     ...withoutAbsent({ created }),
     inputModalities: words(model.inputModalities),
     outputModalities: words(model.outputModalities),
     reasoning: model.reasoning,
     ...withoutAbsent({ contextLength, maxOutputTokens }),
-    ...(retiresOn === undefined ? {} : { retiresOn, retired: isRetired(model, nowMs) }),
+    ...withoutAbsent({ retiresOn }),
     pricings: paidPricings(model, discounts),
   };
 }
@@ -60,16 +58,16 @@ export function paidPricings({ id, kind, offers: [offer] }: Model, discounts?: P
 }
 
 /** Contract 9: entries may be labelled as retiring. */
-function displayName(model: Model, nowMs: number): string {
-  if (model.retiresOn === undefined) return model.displayName;
-  return `${model.displayName} (${isRetired(model, nowMs) ? "retired" : "retiring"} ${model.retiresOn})`;
+function displayName({ displayName: name, retiresOn }: Model): string {
+  return retiresOn === undefined ? name : `${name} (retiring ${retiresOn})`;
 }
 
-function description(model: Model, nowMs: number): string {
+function description(model: Model): string {
   const sentences = [model.description ?? summary(model)];
   if (model.priceNote !== undefined) sentences.push(`Prices: ${model.priceNote}`);
   if (model.retiresOn !== undefined) {
-    sentences.push(`${isRetired(model, nowMs) ? "Retired" : "Retiring"} on ${model.retiresOn}.`);
+    const next = model.replacedBy === undefined ? "" : `; ${model.replacedBy} takes its place`;
+    sentences.push(`Retiring on ${model.retiresOn}${next}.`);
   }
   return sentences.join(" ");
 }

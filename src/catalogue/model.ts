@@ -31,6 +31,11 @@ export interface PriceItem {
   value: number;
   unit: "perMTokens" | "perCount" | "perSecond" | "perMCharacters" | "perMTokenHours";
   currency: "USD";
+  /**
+   * YYYY-MM-DD: the price holds from that day on, 00:00 UTC, until items with a later day take its place. Absent: from the beginning.
+   * The prices of a call never have it: `pricingsAt` chooses those of its time.
+   */
+  from?: string;
   /** The price applies only to images or videos of this resolution, such as `1080p` or `2K`. Lists omit such prices. */
   resolution?: string;
   /** Replaces `resolution` once the price is chosen for a call (see resolution-prices.ts). Data never contains it. */
@@ -88,8 +93,20 @@ export const MODEL_KINDS = [
 
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
+/** How long a publisher serves a model, and who says so. */
+export interface Lifetime {
+  /** YYYY-MM-DD: it stops serving the model on that day, 00:00 UTC. */
+  retiresOn?: string;
+  /** YYYY-MM-DD: it serves the model at least until then. Nothing ends on that day. */
+  retiresAfter?: string;
+  /** The id of the model that it names for a retired one. */
+  replacedBy?: string;
+  /** Who gives the day, and when that was read. */
+  retirement?: { source: string; date: string };
+}
+
 /** What is known about a model, whichever provider serves it. */
-export interface ModelFacts {
+export interface ModelFacts extends Lifetime {
   /** `<publisher>/<name>`, one slash. */
   id: string;
   displayName: string;
@@ -102,8 +119,6 @@ export interface ModelFacts {
   outputModalities: readonly Modality[];
   reasoning: boolean;
   kind: ModelKind;
-  /** YYYY-MM-DD: the publisher stops serving the model on that day. */
-  retiresOn?: string;
   /** 1 to 10: see `quality` in models.json. */
   quality?: number;
   /** `trivium/auto` chooses it only where the call names it. */
@@ -137,6 +152,8 @@ export interface Offer {
   quality?: number;
   /** Its share of the calls among equal offers; absent if only their order counts. */
   weight?: number;
+  /** YYYY-MM-DD: its provider stops serving it on that day, 00:00 UTC. */
+  retiresOn?: string;
   dialect?: string;
   /** The dialect in which calls with tools are sent; absent: what the model is known to need. */
   toolsDialect?: string;

@@ -10,11 +10,13 @@ const TokenRange = Type.Object(
   { unit: Type.Literal("kTokens"), gte: Bound, gt: Bound, lte: Bound, lt: Bound },
   { ...closed, minProperties: 2 },
 );
+const Day = Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$" });
 const PriceItem = Type.Object(
   {
     value: Type.Number({ minimum: 0 }),
     unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters", "perMTokenHours"]),
     currency: Type.Literal("USD"),
+    from: Type.Optional(Day),
     resolution: Type.Optional(Type.String({ pattern: "^[1-9]\\d*[pkK]$" })),
     conditions: Type.Optional(
       Type.Object(
@@ -25,7 +27,6 @@ const PriceItem = Type.Object(
   },
   closed,
 );
-const Day = Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$" });
 const Tokens = Type.Integer({ minimum: 1 });
 const Modalities = Type.Array(Type.Enum(MODALITIES), { minItems: 1, uniqueItems: true });
 const Flag = Type.Optional(Type.Boolean());
@@ -40,6 +41,11 @@ export const ModelEntry = Type.Object(
     upstream_model: Type.String({ minLength: 1 }),
     created: Type.Optional(Day),
     retires_on: Type.Optional(Day),
+    /** Not sooner than this day. */
+    retires_after: Type.Optional(Day),
+    replaced_by: Type.Optional(Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$" })),
+    /** Who gives that day, and when it was read. A vendor's own page counts for more than a map of all vendors. */
+    retirement: Type.Optional(Type.Object({ source: Type.String({ minLength: 1 }), date: Day }, closed)),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
     input_modalities: Modalities,
@@ -56,6 +62,8 @@ export const ModelEntry = Type.Object(
     efforts: Type.Optional(Type.Array(Type.Enum(EFFORTS), { uniqueItems: true })),
     budget: Type.Optional(Type.Object({ min: Tokens, max: Tokens, off: Type.Boolean() }, closed)),
     rejects_sampling: Flag,
+    rejects_penalties: Flag,
+    rejects_forced_tools: Flag,
     rejects_stop: Flag,
     demands_signatures: Flag,
     media_in_tool_results: Flag,

@@ -2,19 +2,26 @@ import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { EFFORTS } from "../canon/reasoning.ts";
 import { builtInModels } from "./built-in-models.ts";
-import { MODEL_KINDS, type ModelKind, type PriceItem } from "./model.ts";
+import { pricingsAt } from "./days.ts";
+import { MODEL_KINDS, type ModelKind, type PriceItem, type Pricings } from "./model.ts";
 import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
+const NOW = Date.UTC(2026, 10, 19);
+
+/** Prices before and after every change that is announced. */
+const bothTimes = (pricings: Pricings): PriceItem[][] =>
+  [NOW, Date.UTC(2030, 0, 1)].flatMap((ms) => Object.values(pricingsAt(pricings, ms)));
+
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 217", () => {
+  test("every model is valid, every id is unique, and there are 221", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(217);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(217);
+    expect(file.models).toHaveLength(221);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(221);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -49,7 +56,7 @@ describe("models.json", () => {
   test("contract 2.9: tiers follow each other without a gap or an overlap, the last without an end", () => {
     let tiered = 0;
     for (const model of builtInModels) {
-      for (const all of Object.values(model.pricings) as PriceItem[][]) {
+      for (const all of bothTimes(model.pricings)) {
         const items = all.filter((item) => item.resolution === undefined);
         const ranges = items.map((item) => item.conditions?.prompt_tokens);
         if (ranges.every((range) => range === undefined)) {
@@ -73,7 +80,7 @@ describe("models.json", () => {
     const noted: string[] = [];
     for (const { id, pricings, priceNote = "" } of builtInModels) {
       const numbers = new Set(priceNote.match(/\d+(\.\d+)?/g)?.map(Number));
-      for (const [name, items] of Object.entries(pricings) as [string, PriceItem[]][]) {
+      for (const [name, items] of Object.entries(pricingsAt(pricings, NOW)) as [string, PriceItem[]][]) {
         const [plain, ...others] = items;
         expect({ id, name, resolution: plain?.resolution }).toEqual({ id, name, resolution: undefined });
         const resolutions = others.flatMap(({ resolution }) => (resolution === undefined ? [] : [resolution]));
@@ -90,10 +97,10 @@ describe("models.json", () => {
         }
       }
     }
-    expect(noted).toHaveLength(36);
+    expect(noted).toHaveLength(38);
   });
 
-  test("there are 36 models for images and 19 for videos, and they say what they take and make", () => {
+  test("there are 38 models for images and 19 for videos, and they say what they take and make", () => {
     const kinds = Object.fromEntries(MODEL_KINDS.map((kind) => [kind, 0])) as Record<ModelKind, number>;
     for (const { id, kind, inputModalities, outputModalities } of builtInModels) {
       kinds[kind]++;
@@ -102,9 +109,9 @@ describe("models.json", () => {
       expect({ id, outputModalities }).toEqual({ id, outputModalities: expect.arrayContaining([kind]) });
     }
     expect(kinds).toEqual({
-      image: 36,
+      image: 38,
       video: 19,
-      text: 124,
+      text: 126,
       embedding: 22,
       rerank: 4,
       speech: 5,
@@ -113,6 +120,26 @@ describe("models.json", () => {
     });
     const retiring = builtInModels.filter(({ id }) => id.startsWith("google/imagen-")).map((model) => model.retiresOn);
     expect(retiring).toEqual(Array(4).fill("2026-08-17"));
+  });
+
+  test("H63: whoever has an end has its source and day, and its replacement is a model of the catalogue that outlives it", () => {
+    const byId = new Map(builtInModels.map((model) => [model.id, model]));
+    let ending = 0;
+    for (const { id, retiresOn, retiresAfter, replacedBy, retirement } of builtInModels) {
+      if (retiresOn !== undefined && retiresAfter !== undefined) throw new Error(`${id} has two ends`);
+      const next = replacedBy === undefined ? undefined : byId.get(replacedBy);
+      if (replacedBy !== undefined && next === undefined) throw new Error(`${id}: ${replacedBy} is no model`);
+      if (next?.retiresOn !== undefined && retiresOn !== undefined)
+        expect({ id, outlived: next.retiresOn > retiresOn }).toEqual({ id, outlived: true });
+      if (retiresOn === undefined && retiresAfter === undefined)
+        expect({ id, replacedBy }).toEqual({ id, replacedBy: undefined });
+      else if (retirement !== undefined) ending++;
+    }
+    expect(ending).toBeGreaterThan(40);
+    expect(byId.get("google/gemini-2.5-flash")).toMatchObject({
+      retiresOn: "2026-12-01",
+      replacedBy: "google/gemini-3.5-flash-lite",
+    });
   });
 
   test("models that embed texts or rank documents have the one price that they are billed by", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "../canon/receipt.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { keptPrices } from "./kept-prices.ts";
 import type { Model, PriceItem, Pricings } from "./model.ts";
 import { priceAgain } from "./price-again.ts";
@@ -29,10 +30,10 @@ function again(
     ...changes,
   } as Receipt;
   const offer = { provider: "host", upstreamModel: "one", pricings: now, priceMultiples: { flex: 0.25 } };
-  const catalogue = {
-    get: (id: string) => (id === "acme/one" ? ({ offers: [offer] } as unknown as Model) : undefined),
-  };
-  return priceAgain(receipt, catalogue, (id) => (id === prices.id ? prices.text : undefined));
+  const get = (id: string) => (id === "acme/one" ? ({ offers: [offer] } as unknown as Model) : undefined);
+  return priceAgain(receipt, { at: () => ({ get }) as Catalogue }, (id) =>
+    id === prices.id ? prices.text : undefined,
+  );
 }
 
 const OLD: Pricings = { prompt: [item(1)] };

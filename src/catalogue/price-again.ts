@@ -10,15 +10,20 @@ import { pricingsOfVideo } from "./video-prices.ts";
 /** The cost of a receipt at current prices, or why it is unknown. */
 export type PricedAgain = Pick<Receipt, "costNanoUsd" | "priceRule" | "pricedBy"> | { skipped: string };
 
-/** Prices the same usage, terms and discount with the offer's prices in this catalogue. */
+/** Prices the same usage, terms and discount with the prices that this catalogue has for the offer at the time of the call. */
 export function priceAgain(
   receipt: Receipt,
-  catalogue: Pick<Catalogue, "get">,
+  catalogue: Pick<Catalogue, "at">,
   textOf: (pricesId: string) => string | undefined,
 ): PricedAgain {
   const { pricedBy, provider, upstreamModel } = receipt;
   if (pricedBy === undefined) return { skipped: "the receipt does not record which prices were used" };
-  const offers = catalogue.get(receipt.model)?.offers.filter((offer) => offer.provider === provider) ?? [];
+  if (receipt.answeredBy !== undefined) return { skipped: "another model answered than was asked for" };
+  const offers =
+    catalogue
+      .at(receipt.createdAtMs)
+      .get(receipt.model)
+      ?.offers.filter((offer) => offer.provider === provider) ?? [];
   const offer = offers.find((one) => one.upstreamModel === upstreamModel);
   if (offer === undefined) return { skipped: "its offer is no longer configured" };
   const parts: readonly PricedPart[] = "id" in pricedBy ? [{ prices: pricedBy, usage: receipt.usage }] : pricedBy;

@@ -63,7 +63,9 @@ export class VendorNames {
       return { ids: this.#exact(family) ?? this.#families.get(family) ?? [], dated: false };
     }
     const undated = name.replace(DAY, "");
-    return undated === name ? NO_MATCH : { ids: this.#exact(undated) ?? [], dated: true };
+    if (undated === name) return NO_MATCH;
+    // Of some models the catalogue has only the name that always means the newest release.
+    return { ids: this.#exact(undated) ?? this.#exact(`${undated}-latest`) ?? [], dated: true };
   }
 
   #exact(name: string): readonly string[] | undefined {

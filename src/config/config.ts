@@ -291,6 +291,8 @@ interface OfferSettings {
   maxOutputTokens?: number;
   quality?: number;
   weight?: number;
+  /** YYYY-MM-DD: the provider stops serving it on that day. */
+  retiresOn?: string;
   dialect?: UpstreamDialectName | LiveDialectName;
   /** The dialect in which calls with tools are sent. */
   toolsDialect?: UpstreamDialectName;

@@ -841,7 +841,7 @@ describe("what is refused, with its position", () => {
         "trivium.yaml:3:14: alerts.webhooks[0].url must be an http or https URL without fragment or credentials",
         "trivium.yaml:4:14: alerts.webhooks[1].url must be an http or https URL without fragment or credentials",
         'trivium.yaml:5:43: alerts.webhooks[2].secret must be 16 to 512 visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"',
-        "trivium.yaml:5:60: alerts.webhooks[2].events[0] must be one of budget.threshold, spend.unpriced, batch.failed, export.failed, provider.down, provider.up, model.down, model.up, gateway.degraded, gateway.recovered, errors.high, errors.normal; did you mean budget.threshold?",
+        "trivium.yaml:5:60: alerts.webhooks[2].events[0] must be one of budget.threshold, spend.unpriced, model.retiring, batch.failed, export.failed, provider.credential, provider.down, provider.up, model.down, model.up, gateway.degraded, gateway.recovered, errors.high, errors.normal; did you mean budget.threshold?",
         "trivium.yaml:6:20: alerts.budget_percent[0] must be a whole number from 1 to 1000",
         "trivium.yaml:7:18: alerts.error_percent must be a whole number from 0 to 100",
         "trivium.yaml:8:18: alerts.error_minutes must be a whole number from 1 to 60",

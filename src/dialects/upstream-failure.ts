@@ -1,6 +1,7 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { OVERFLOW_CODE, tellsOverflow } from "./answer/prompt-overflow.ts";
+import { tellsUnfunded } from "./answer/unfunded.ts";
 
 /** A failed upstream response, before it is classified. */
 export interface UpstreamFailure {
@@ -26,7 +27,7 @@ export interface FailureFacts {
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   400: "invalid_request",
   401: "upstream_credentials",
-  402: "upstream_credentials",
+  402: "upstream_unfunded",
   403: "upstream_credentials",
   404: "not_found",
   408: "upstream_timeout",
@@ -62,13 +63,14 @@ const MAY_BE_OVERFLOW: ReadonlySet<ErrorKind> = new Set(["invalid_request", "too
 /** "The provider" is replaced by its name where the failure leaves the relay, which also explains rejected credentials. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
   upstream_credentials: "The provider rejected the gateway's credentials or account.",
+  upstream_unfunded: "The provider's account has no credit or quota left.",
   upstream_timeout: "The provider did not respond in time.",
   overloaded: "The provider is overloaded. Try again shortly.",
 };
 
 export function failureToError(facts: FailureFacts): GatewayError {
-  const kind = facts.kind ?? kindOfStatus(facts.status);
   const words = facts.message?.trim();
+  const kind = tellsUnfunded(facts.code, words) ? "upstream_unfunded" : (facts.kind ?? kindOfStatus(facts.status));
   const message =
     words && PROVIDER_WORDS_HELP.has(kind)
       ? words

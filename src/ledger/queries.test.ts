@@ -120,6 +120,7 @@ describe("receiptView", () => {
         ],
         continued: [{ provider: "my-vllm", from_characters: 212 }],
         hedged: true,
+        answered_by: null,
         require: null,
         guards: [{ name: "pii", on: "request", verdict: "redacted", count: 2, paths: [], reason: "email", ms: 1 }],
         fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],

@@ -40,6 +40,8 @@ interface ReceiptView {
     continued: { provider: string; from_characters: number }[];
     /** A second offer was tried while the first was still running. */
     hedged: boolean;
+    /** Another model that the answer names. */
+    answered_by: string | null;
     /** The traits that every offer had to have. */
     require: Record<string, string> | null;
     /** What guards found. */
@@ -133,6 +135,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
         from_characters: fromCharacters,
       })),
       hedged: receipt.hedged === true,
+      answered_by: receipt.answeredBy ?? null,
       require: receipt.require === undefined ? null : requirementsView(receipt.require),
       guards: (receipt.guards ?? []).map(({ name, on, verdict, count = 0, paths = [], reason = null, ms }) => ({
         name,

@@ -76,7 +76,7 @@ const CLIENTS_OWN: ReadonlySet<string> = new Set([
   "unsupported_media_type",
 ]);
 /** Failures that persist until someone acts. */
-const LASTING: ReadonlySet<string> = new Set(["upstream_credentials", "internal"]);
+const LASTING: ReadonlySet<string> = new Set(["upstream_credentials", "upstream_unfunded", "internal"]);
 
 /** A failed provider is reported even if another one answered instead. */
 export function levelOfCall({ outcome }: SettledCall, { failures }: CallFacts): CallLevel {

@@ -54,6 +54,7 @@ function messageOf(error: GatewayError, { name, credential }: FailedProvider, mo
   // The gateway itself answers 404 for a model that it does not know, in much the same words.
   if (error.kind === "not_found" && status === 404 && model !== undefined)
     return `${who} answered 404 to a request for its model \`${model}\`: ${error.message}`;
+  if (error.kind === "upstream_unfunded") return REFUSALS.account(who, said);
   if (error.kind !== "upstream_credentials") return error.message.replace(/^The provider\b/, who);
   if (status === undefined) return `${error.message.replace(/^The provider\b/, who)} Your Trivium key is valid.`;
   return REFUSALS[reasonOf(status)](who, said, credential);
@@ -76,6 +77,7 @@ function reasonOf(status: number): keyof typeof REFUSALS {
 
 function cureFor({ kind, failure }: GatewayError, { host, credential, name }: FailedProvider): string | undefined {
   const { status, errno } = failure ?? {};
+  if (kind === "upstream_unfunded") return `top up the account of ${credential}`;
   if (kind === "upstream_credentials") {
     const reason = status === undefined ? "key" : reasonOf(status);
     if (reason === "key") return `check ${credential}`;

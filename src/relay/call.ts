@@ -169,6 +169,8 @@ export interface AttemptRecord {
   notes: FieldNote[];
   /** The non-standard terms that the target was requested, or reports. */
   terms: readonly string[];
+  /** The host's name of the model that answered. */
+  answeredAs?: string | undefined;
   /** Working time without the time spent waiting for the client; absent if it is not measured. */
   readonly workedMs?: number;
   /** By the monotonic clock; absent if no provider is called. */

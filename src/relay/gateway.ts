@@ -49,6 +49,8 @@ import type { Timings } from "./settle/timings.ts";
 /** Everything derived from one configuration. Replaced as a whole on reload; a call keeps the one it began with. */
 export interface Snapshot {
   catalogue: Catalogue;
+  /** The same configuration with the prices and models of that time; undefined if it has those. Absent where time changes nothing, as in some tests. */
+  otherAt?: (ms: number) => Snapshot | undefined;
   /** By name, one for each credential. */
   providers: ReadonlyMap<string, readonly Provider[]>;
   targets: Targets;

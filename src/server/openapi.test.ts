@@ -14,6 +14,7 @@ import { createImageEventEncoder } from "../media/images-api/image-events.ts";
 import { encodePredictions } from "../media/predict/encode-predictions.ts";
 import { encodeOperation } from "../media/predict-long-running/encode-operation.ts";
 import { ENDPOINTS } from "./endpoints/index.ts";
+import { failureStatuses } from "./openapi/errors.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -171,7 +172,8 @@ describe("choices 1: the endpoints of both doors", () => {
 
   test("choices 4: overload is 529 in messages and 503 elsewhere", () => {
     expect(operation("/api/msg/v1/messages").responses["529"]).toBeDefined();
-    expect(operation("/api/msg/v1/messages").responses["503"]).toBeUndefined();
+    expect(failureStatuses("messages").get("503")).toBe("upstream unfunded.");
+    expect(failureStatuses("chat").get("503")).toContain("overloaded");
     expect(operation("/api/v1/chat/completions").responses["503"]).toBeDefined();
   });
 });
@@ -344,7 +346,7 @@ describe("the program's responses match the document", () => {
         { provider: "p", pricings: { prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }] } },
       ],
     };
-    const models = [listedModel(model as unknown as Model, 0)];
+    const models = [listedModel(model as unknown as Model)];
     const query = new URLSearchParams();
     const listOf = (dialect: "chat" | "messages" | "genai", door: "contract" | "dropin" = "contract") =>
       DIALECTS[dialect].http.models.list(models, { door, query });

@@ -18,7 +18,7 @@ export async function updateCatalogue(
   if (unknown.length > 0) {
     throw new GatewayError("invalid_request", `confirm: there is no model ${unknown.join(", ")}.`, { path: "confirm" });
   }
-  const plan = planUpdate(entries, source, list, confirmed);
+  const plan = planUpdate(entries, { source, asOf }, list, confirmed);
   if (digest !== undefined && digest !== plan.digest) {
     const message = `The update has the digest ${plan.digest}, not ${digest}. Nothing was changed.`;
     throw new GatewayError("invalid_request", message, { path: "digest" });

@@ -12,6 +12,8 @@ const TRAITS = [
   "efforts",
   "budget",
   "rejects_sampling",
+  "rejects_penalties",
+  "rejects_forced_tools",
   "rejects_stop",
   "demands_signatures",
   "media_in_tool_results",

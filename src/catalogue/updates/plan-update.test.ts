@@ -22,7 +22,7 @@ const ENTRY: ModelEntry = {
 const KNOWN = new Map([[ENTRY.id, ENTRY]]);
 
 const plan = (models: ModelPatch[], confirmed: string[] = [], known = KNOWN) =>
-  planUpdate(known, "a list", { models, skipped: {}, unread: {} }, new Set(confirmed));
+  planUpdate(known, { source: "a list", asOf: "2026-11-19" }, { models, skipped: {}, unread: {} }, new Set(confirmed));
 
 describe("decision 0097: an update of the catalogue", () => {
   test("changes prices and limits, and leaves everything else of a known model", () => {
@@ -32,6 +32,22 @@ describe("decision 0097: an update of the catalogue", () => {
     expect(patches).toEqual([{ id: ENTRY.id, context_length: 2_000, pricings: { prompt: perMillion(2.5) } }]);
     expect(changes.map(({ field }) => field)).toEqual(["context_length", "pricings.prompt"]);
     expect(held).toEqual([]);
+  });
+
+  test("H63: is compared with the price of its day, and leaves later prices as they are", () => {
+    const later = [{ ...perMillion(4)[0], from: "2026-12-01" }] as PriceItem[];
+    const known = new Map([[ENTRY.id, { ...ENTRY, pricings: { prompt: [...perMillion(2), ...later] } }]]);
+    expect(plan([{ id: ENTRY.id, pricings: { prompt: perMillion(2) } }], [], known).patches).toEqual([]);
+    expect(plan([{ id: ENTRY.id, pricings: { prompt: perMillion(2.5) } }], [], known).patches).toEqual([
+      { id: ENTRY.id, pricings: { prompt: [...perMillion(2.5), ...later] } },
+    ]);
+  });
+
+  test("H63: a day of a list of all vendors ends nothing, and never takes the place of the vendor's own", () => {
+    const listed = [{ id: ENTRY.id, retires_after: "2026-12-24" }];
+    expect(plan(listed).patches).toEqual(listed);
+    const stated = { ...ENTRY, retires_on: "2027-01-01", retirement: { source: "the vendor", date: "2026-11-01" } };
+    expect(plan(listed, [], new Map([[ENTRY.id, stated]])).patches).toEqual([]);
   });
 
   test("finds a model by its name at the vendor, whatever its case", () => {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../base/json.ts";
+import { hasCome, itemsAt, startOf } from "../days.ts";
 import { type AnyPriceName, type ModelKind, nameOf, type PriceItem, publisherOf } from "../model.ts";
 import type { ModelEntry } from "../models-schema.ts";
 import { familyOf, traitsOf } from "./family.ts";
-import type { ModelPatch } from "./model-patch.ts";
+import type { ModelPatch, ValueSource } from "./model-patch.ts";
 import type { SourceList } from "./source-list.ts";
 
 /** One value that an update changes. */
@@ -34,19 +35,22 @@ const NEEDS_ADAPTER: ReadonlySet<ModelKind | undefined> = new Set(["image", "vid
 const MOST = 1.5;
 const LEAST = 0.5;
 
-/** Compares a published list with the models in force. */
+/** Compares a published list of one day (YYYY-MM-DD) with the models in force. */
 export function planUpdate(
   known: ReadonlyMap<string, ModelEntry>,
-  source: string,
+  { source, asOf }: ValueSource,
   list: SourceList,
   confirmed: ReadonlySet<string>,
 ): UpdatePlan {
+  const asOfMs = startOf(asOf);
   const plan: UpdatePlan = { added: [], changes: [], held: [], patches: [], digest: "" };
   const byUpstream = new Map([...known.values()].map((entry) => [upstreamKey(entry.id, entry.upstream_model), entry]));
   for (const listed of list.models.toSorted((one, other) => one.id.localeCompare(other.id))) {
     const entry = known.get(listed.id) ?? byUpstream.get(upstreamKey(listed.id, listed.upstream_model ?? ""));
     const patch =
-      entry === undefined ? addModel(listed, known, plan) : changeModel(entry, listed, list, confirmed, plan);
+      entry === undefined
+        ? addModel(listed, known, plan)
+        : changeModel(entry, listed, { ...list, asOfMs }, confirmed, plan);
     if (patch !== undefined) plan.patches.push(patch);
   }
   plan.digest = digestOfPatches(source, plan.patches);
@@ -82,12 +86,12 @@ function addModel(
 }
 
 /** Values that a list may change. The traits and modalities of known models were checked by hand, and lists know them less exactly. */
-const FACTS = ["context_length", "max_output_tokens", "retires_on"] as const;
+const FACTS = ["context_length", "max_output_tokens", "retires_after"] as const;
 
 function changeModel(
   entry: ModelEntry,
   listed: ModelPatch,
-  { contextIsPrompt }: SourceList,
+  { contextIsPrompt, asOfMs }: SourceList & { asOfMs: number },
   confirmed: ReadonlySet<string>,
   plan: UpdatePlan,
 ): ModelPatch | undefined {
@@ -97,17 +101,22 @@ function changeModel(
   for (const field of FACTS) {
     const after = listed[field];
     if (after === undefined || after === entry[field] || (field === "context_length" && contextIsPrompt)) continue;
+    // What a vendor says counts for more than what a list of all vendors does.
+    if (field === "retires_after" && entry.retirement !== undefined) continue;
     Object.assign(patch, { [field]: after });
     change(field, entry[field], after);
   }
   for (const [name, after] of Object.entries(listed.pricings ?? {}) as [AnyPriceName, PriceItem[]][]) {
-    const before = entry.pricings[name];
+    // A list has no later prices: it is compared with what holds on its day, and leaves those as they are.
+    const stated = entry.pricings[name];
+    const before = stated && itemsAt(stated, asOfMs);
+    const later = stated?.filter(({ from }) => from !== undefined && !hasCome(from, asOfMs)) ?? [];
     if (canonical(before) === canonical(after)) continue;
     if (before !== undefined && isJump(before, after) && !confirmed.has(entry.id)) {
       plan.held.push({ model: entry.id, field: `pricings.${name}`, before, after });
       continue;
     }
-    patch.pricings = { ...patch.pricings, [name]: after };
+    patch.pricings = { ...patch.pricings, [name]: [...after, ...later] };
     change(`pricings.${name}`, before, after);
   }
   for (const [term, after] of Object.entries(listed.price_multiples ?? {})) {

@@ -105,7 +105,8 @@ function readModel(listed: string, value: JsonObject, all: JsonObject, list: Sou
     id: `${publisher}/${name.toLowerCase()}`,
     upstream_model: name,
     kind,
-    retires_on: dayAt(value, "deprecation_date"),
+    // Some of its days are the vendor's last, others only the earliest possible: nothing may end by them.
+    retires_after: dayAt(value, "deprecation_date"),
     context_length: context === undefined || context < 1 ? undefined : context,
     max_output_tokens: output === undefined || output < 1 || kind !== "text" ? undefined : output,
     input_modalities: inputsOf(kind, value),

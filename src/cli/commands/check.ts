@@ -1,4 +1,4 @@
-import { retiredModels, tellRetired } from "../../app/catalogue/retired-models.ts";
+import { namedRetirements, tellRetirement } from "../../app/catalogue/named-retirements.ts";
 import { storedCatalogue } from "../../app/catalogue/stored-catalogue.ts";
 import type { ConfigSource } from "../../app/read-config.ts";
 import { readConfigInForce } from "../../app/read-config-in-force.ts";
@@ -23,16 +23,16 @@ export const check = defineCommand({
       printJson({ ok: false, problems: found.problems });
       return EXIT.failed;
     }
-    const { file, providers, models, warnings, retired, unread } = found;
+    const { file, providers, models, warnings, retirements, unread } = found;
     const names = [...new Set(providers.map(({ name }) => name))];
     const live = values.live ? await Promise.all(providers.filter(isRemote).map(tryProvider)) : undefined;
     const ok = live === undefined || live.every(({ state }) => state === "ok" || state === "unchecked");
     if (values.json) {
-      const notes = { warnings, retired, ...withoutAbsent({ unread, live }) };
+      const notes = { warnings, retirements, ...withoutAbsent({ unread, live }) };
       printJson({ ok, file, providers: names, models, ...notes });
     } else {
       for (const warning of warnings) console.error(tellProblem(warning));
-      for (const model of retired) console.error(tellRetired(model));
+      for (const model of retirements) console.error(tellRetirement(model));
       if (unread !== undefined) console.error(unread);
       console.log(`${file ?? "defaults"}: OK (${models} models from ${names.join(", ") || "no providers"})`);
       for (const result of live ?? []) console.log(tellResult(result));
@@ -63,7 +63,7 @@ async function tryConfig(source: ConfigSource) {
       providers: [...providers.values()].flat(),
       models: catalogue.list().length,
       warnings: config.warnings,
-      retired: retiredModels(config, base, system.clock.wallMs()),
+      retirements: namedRetirements(config, catalogue, system.clock.wallMs()),
       unread,
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import { storedCatalogue } from "../../app/catalogue/stored-catalogue.ts";
 import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
+import { daysUntil } from "../../catalogue/days.ts";
 import { listedModel, paidPricings } from "../../catalogue/listed-model.ts";
 import type { Model } from "../../catalogue/model.ts";
 import { unknownPrices } from "../../catalogue/price-table.ts";
@@ -30,11 +31,24 @@ export const models = defineCommand({
       .filter(({ id }) => [id, ...catalogue.aliasesOf(id)].some((name) => name.toLowerCase().includes(wanted)));
     const named = found.map((model) => ({ model, aliases: catalogue.aliasesOf(model.id) }));
     if (values.json)
-      printJson(named.map(({ model, aliases }) => ({ ...modelEntry(listedModel(model, Date.now())), aliases })));
+      printJson(
+        named.map(({ model, aliases }) => ({
+          ...modelEntry(listedModel(model)),
+          retires_on: model.retiresOn ?? null,
+          retires_after: model.retiresAfter ?? null,
+          replaced_by: model.replacedBy ?? null,
+          aliases,
+        })),
+      );
     else printTable(["model", "context", "prompt", "completion", "offers", ""], named.map(row));
     return EXIT.ok;
   },
 });
+
+function tellDays(retiresOn: string, replacedBy: string | undefined): string {
+  const next = replacedBy === undefined ? "" : `, then ${replacedBy}`;
+  return `retires ${retiresOn}, in ${daysUntil(retiresOn, system.clock.wallMs())} days${next}`;
+}
 
 function row({ model, aliases }: { model: Model; aliases: readonly string[] }): string[] {
   const pricings = paidPricings(model);
@@ -47,6 +61,6 @@ function row({ model, aliases }: { model: Model; aliases: readonly string[] }): 
   const context = model.contextLength === undefined ? "" : `${Math.round(model.contextLength / 1000)}k`;
   const offers = model.offers.map((offer) => offer.provider).join(",");
   const known = aliases.length === 0 ? [] : [`alias ${aliases.join(", ")}`];
-  const retiring = model.retiresOn === undefined ? [] : [`retires ${model.retiresOn}`];
+  const retiring = model.retiresOn === undefined ? [] : [tellDays(model.retiresOn, model.replacedBy)];
   return [model.id, context, price("prompt"), price("completion"), offers, [...known, ...retiring].join("; ")];
 }

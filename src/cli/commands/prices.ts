@@ -1,4 +1,4 @@
-import { retiredModels, tellRetired } from "../../app/catalogue/retired-models.ts";
+import { namedRetirements, tellRetirement } from "../../app/catalogue/named-retirements.ts";
 import { storedCatalogue } from "../../app/catalogue/stored-catalogue.ts";
 import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
@@ -24,11 +24,11 @@ const check = defineVerb({
     const models = catalogue.list().length;
     const overlays = new Map(config.models.map((model) => [model.id, model]));
     const ages = priceAges(catalogue, overlays, system.clock.wallMs());
-    const retired = retiredModels(config, base, system.clock.wallMs());
-    if (values.json) printJson({ ok: warnings.length === 0, models, warnings, retired, prices: ages });
+    const retirements = namedRetirements(config, catalogue, system.clock.wallMs());
+    if (values.json) printJson({ ok: warnings.length === 0, models, warnings, retirements, prices: ages });
     else {
       printAges(ages, values.all);
-      for (const model of retired) console.error(tellRetired(model));
+      for (const model of retirements) console.error(tellRetirement(model));
       tell(warnings, models);
     }
     return warnings.length === 0 ? EXIT.ok : EXIT.failed;

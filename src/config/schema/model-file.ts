@@ -8,6 +8,7 @@ import { closed, Text, UpstreamDialect } from "./fields.ts";
 const Tokens = Type.Integer({ minimum: 1 });
 const OfferDialect = Type.Enum([...UPSTREAM_DIALECT_NAMES, ...LIVE_DIALECT_NAMES]);
 
+const Day = Type.String({ format: "day", description: "a date in the form YYYY-MM-DD" });
 const Bound = Type.Optional(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]));
 const TokenRange = Type.Optional(
   Type.Object({ unit: Type.Enum(["kTokens"]), gte: Bound, gt: Bound, lte: Bound, lt: Bound }, closed),
@@ -19,6 +20,7 @@ const Price = Type.Optional(
         value: Type.Number({ minimum: 0 }),
         unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters", "perMTokenHours"]),
         currency: Type.Enum(["USD"]),
+        from: Type.Optional(Day),
         resolution: Type.Optional(
           Type.String({ pattern: "^[1-9]\\d*[pPkK]$", description: "a resolution such as 720p, 1080p, 2K or 4K" }),
         ),
@@ -61,7 +63,7 @@ const ToolPrices = Type.Array(
       unit: Type.Enum(TOOL_UNITS),
       usd: Type.Number({ minimum: 0, maximum: 1_000_000 }),
       source: Type.Optional(Text),
-      date: Type.Optional(Type.String({ format: "day", description: "a date in the form YYYY-MM-DD" })),
+      date: Type.Optional(Day),
     },
     closed,
   ),
@@ -85,6 +87,7 @@ const OfferFile = Type.Object(
     max_output_tokens: Type.Optional(Tokens),
     quality: Type.Optional(Quality),
     weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+    retires_on: Type.Optional(Day),
     prefill: Type.Optional(Type.Boolean()),
     dialect: Type.Optional(OfferDialect),
     tools_dialect: Type.Optional(UpstreamDialect),
@@ -98,7 +101,7 @@ export const ModelFile = Type.Object(
     id: Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$", description: "<provider>/<model_name> with exactly one slash" }),
     display_name: Type.Optional(Text),
     description: Type.Optional(Text),
-    created: Type.Optional(Type.String({ format: "day", description: "a date in the form YYYY-MM-DD" })),
+    created: Type.Optional(Day),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
     input_modalities: Type.Optional(Modalities),

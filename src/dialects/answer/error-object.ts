@@ -7,7 +7,7 @@ import { failureToError, type UpstreamFailure } from "../upstream-failure.ts";
  */
 
 const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
-  ["insufficient_quota", "upstream_credentials"],
+  ["insufficient_quota", "upstream_unfunded"],
   ["invalid_api_key", "upstream_credentials"],
   ["content_filter", "content_blocked"],
   ["content_policy_violation", "content_blocked"],

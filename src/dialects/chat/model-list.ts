@@ -1,9 +1,14 @@
-import type { ListedModel, ModelLists } from "../../canon/listed-model.ts";
+import type { ListedModel, ListRequest, ModelLists } from "../../canon/listed-model.ts";
 
 export const modelLists: ModelLists = {
-  list: (models) => ({ object: "list", data: models.map(modelEntry) }),
-  entry: modelEntry,
+  list: (models, { door }) => ({ object: "list", data: models.map((model) => entryAt(model, door)) }),
+  entry: entryAt,
 };
+
+/** Contract 2.9 has no field for the day on which a model ends. */
+function entryAt(model: ListedModel, door: ListRequest["door"]) {
+  return door === "contract" ? modelEntry(model) : { ...modelEntry(model), shutdown_date: model.retiresOn ?? null };
+}
 
 export function modelEntry(model: ListedModel) {
   return {

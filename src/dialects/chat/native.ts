@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { Notes } from "../../canon/notes.ts";
 import { EFFORTS, type Effort, type ReasoningRequest } from "../../canon/reasoning.ts";
-import { reportTerms } from "../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { clampOutput } from "../../canon/traits.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
@@ -268,6 +268,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
   const usage = readUsage(body, context.quirks);
+  reportModel(context.served, body["model"]);
   reportTerms(context.served, body["service_tier"]);
   let stop: ClientAnswer["stop"];
   const choices = arrayAt(body, "choices");

@@ -1,6 +1,6 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { Notes } from "../../canon/notes.ts";
-import { reportTerms } from "../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../canon/terms.ts";
 import { clampOutput } from "../../canon/traits.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -61,6 +61,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   failIfNoAnswer(body);
   const set = clientFields(body, context);
   const usage = HostedToolUses.in(body).addTo(decodeUsage(body["usage"]));
+  reportModel(context.served, body["model"]);
   reportTerms(context.served, body["service_tier"]);
   const hasCalls = arrayAt(body, "steps").some((step) => stringAt(step, "type") === "function_call");
   const edit = new ObjectEdit(text);

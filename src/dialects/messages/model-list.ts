@@ -68,14 +68,14 @@ function contractEntry(model: ListedModel) {
 
 /** The vendor's `capabilities` describe its own features. What models of other vendors support is unknown. */
 function vendorEntry(model: ListedModel) {
-  const { retiresOn, retired } = model;
+  const { retiresOn } = model;
   return {
     type: "model",
     id: model.id,
     display_name: model.displayName,
     created_at: startOf(model.created ?? UNKNOWN_DAY),
     capabilities: null,
-    lifecycle: retiresOn === undefined ? "active" : retired ? "retired" : "deprecated",
+    lifecycle: retiresOn === undefined ? "active" : "deprecated",
     deprecated_at: null,
     retires_at: retiresOn === undefined ? null : startOf(retiresOn),
     line: null,

@@ -1,6 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { weightOfParts } from "../../canon/reply.ts";
+import { reportModel } from "../../canon/terms.ts";
 import { clampOutput } from "../../canon/traits.ts";
 import { countAt } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
@@ -88,6 +89,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const set: Record<string, string> = { model: modelJson(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   const usage = objectAt(body, "usage");
+  reportModel(context.served, body["model"]);
   reportUsageTerms(context.served, usage);
   const counted = { ...(usage && (consistentUsage(usage) ?? usage)), ...missingUsage(usage ?? {}) };
   set["usage"] = JSON.stringify({ ...counted, ...estimatedUsage(usage, body, context) });

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { Notes } from "../../canon/notes.ts";
-import { reportTerms } from "../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { clampOutput } from "../../canon/traits.ts";
 import { countAt } from "../../canon/usage.ts";
@@ -156,6 +156,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const output = arrayAt(body, "output");
   const set = endedFields(body, context, () => output.reduce<number>((sum, item) => sum + itemWeight(item), 0));
   const usage = HostedToolUses.in(body).addTo(decodeUsage(body["usage"]));
+  reportModel(context.served, body["model"]);
   reportTerms(context.served, body["service_tier"]);
   context.keep?.({ ...body, ...set });
   learnSealed(output, context.origin ?? OWN_ORIGIN, context.sealed);

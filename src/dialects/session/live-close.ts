@@ -20,6 +20,7 @@ const CODES: Readonly<Record<ErrorKind, number>> = {
   rate_limited: LATER,
   content_blocked: POLICY,
   upstream_credentials: FAILED,
+  upstream_unfunded: FAILED,
   upstream_failed: FAILED,
   upstream_timeout: FAILED,
   overloaded: LATER,

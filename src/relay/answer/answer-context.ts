@@ -7,7 +7,7 @@ import type { NativeAnswerContext } from "../../dialects/dialect.ts";
 import type { MediaQuirks } from "../../dialects/request/media-quirks.ts";
 import type { Call, LaneAttempt } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { billUsage } from "../settle/bill-usage.ts";
+import { answeredBy, billUsage } from "../settle/bill-usage.ts";
 import { discountAt } from "../settle/discount.ts";
 
 /** Everything that encoding a response for the client depends on, in both lanes. */
@@ -69,6 +69,7 @@ export class CallAnswerContext implements NativeAnswerContext {
       discount: discountAt(principal, target),
       discounts: principal.discounts,
       catalogue: this.#catalogue,
+      answered: answeredBy(this.#attempt, this.#catalogue),
     });
     return [...otherLegs, ...legs].reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
   }

@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import { asGatewayError, type ErrorKind, GatewayError } from "../../canon/error.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { DEFAULT_ROUTING } from "../../routing/call-routing.ts";
 import type { Target } from "../../routing/target.ts";
@@ -127,7 +127,8 @@ function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, c
 }
 
 /** The credential was rejected or has reached its limit. The provider's other credentials may serve the call (choices 8). */
-const isOfCredential = ({ kind }: GatewayError): boolean => kind === "upstream_credentials" || kind === "rate_limited";
+const isOfCredential = ({ kind }: GatewayError): boolean => OF_CREDENTIAL.has(kind);
+const OF_CREDENTIAL: ReadonlySet<ErrorKind> = new Set(["upstream_credentials", "upstream_unfunded", "rate_limited"]);
 
 /** Whether another attempt may succeed. One that reported usage did the work and is billed. */
 export const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>

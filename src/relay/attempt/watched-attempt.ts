@@ -34,6 +34,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
   abstract readonly lane: AttemptRecord["lane"];
   notes: FieldNote[] = [];
   terms: readonly string[] = [];
+  answeredAs: string | undefined;
   tried: OfferTried | undefined;
   readonly startedAtMs: number;
   protected readonly call: Of;

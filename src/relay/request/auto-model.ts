@@ -5,7 +5,6 @@ import type { Part } from "../../canon/part.ts";
 import type { AutoChoice } from "../../canon/preference.ts";
 import { wantedAmount } from "../../canon/reasoning.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { isRetired } from "../../catalogue/is-retired.ts";
 import type { Modality, Model, Offer } from "../../catalogue/model.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/reading/priced-fields.ts";
@@ -65,12 +64,11 @@ function choiceOf({ routing: { auto } }: ServingCall): AutoChoice {
 function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway): readonly Available[] {
   const { catalogue, targets } = gateway.snapshot;
   const { incoming, principal } = call;
-  const nowMs = gateway.clock.wallMs();
   const listed: readonly Available[] =
     choice.availableModels?.map((name) => catalogue.resolve(name, incoming.naming)) ??
     catalogue
       .list()
-      .filter((model) => !model.onlyByName && !isRetired(model, nowMs))
+      .filter((model) => !model.onlyByName)
       .map((model) => ({ model, offers: model.offers }));
   const served = listed.filter(
     ({ model, offers }) =>
@@ -83,7 +81,7 @@ function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway
   if (require !== undefined && having.length < served.length) throw lacksTraits(undefined, require, principal, gateway);
   const [first] = served;
   if (first !== undefined) {
-    checkScopes(principal, { model: first.model.id, dialect: incoming.dialect.name }, nowMs);
+    checkScopes(principal, { model: first.model.id, dialect: incoming.dialect.name }, gateway.clock.wallMs());
   }
   const { providers } = call.routing.preference;
   const at = providers === undefined ? "" : ` at ${providers.join(", ")}`;

@@ -1,7 +1,7 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { BilledLeg, Call, LaneAttempt } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { billUsage } from "./bill-usage.ts";
+import { answeredBy, billUsage } from "./bill-usage.ts";
 import { billedUsage, type Ending } from "./billed-usage.ts";
 import { discountAt } from "./discount.ts";
 
@@ -23,6 +23,7 @@ export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, endi
     discount: discountAt(call.principal, target),
     discounts: call.principal.discounts,
     catalogue: gateway.snapshot.catalogue,
+    answered: answeredBy(attempt, gateway.snapshot.catalogue),
   });
 }
 

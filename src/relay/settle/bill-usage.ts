@@ -4,9 +4,10 @@ import { sumUsage, type Usage, type UsagePass, wholeUsage } from "../../canon/us
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { divideCached } from "../../catalogue/divide-cached.ts";
 import { keptPrices } from "../../catalogue/kept-prices.ts";
-import type { ModelKind, Offer } from "../../catalogue/model.ts";
+import { type ModelKind, type Offer, publisherOf } from "../../catalogue/model.ts";
+import { type OtherModel, otherModel } from "../../catalogue/other-model.ts";
 import { type PriceList, priceCall } from "../../catalogue/price-call.ts";
-import type { BilledLeg } from "../call.ts";
+import type { AttemptRecord, BilledLeg } from "../call.ts";
 
 /** The prices and terms of an attempt. */
 export interface BilledBy {
@@ -18,6 +19,20 @@ export interface BilledBy {
   discount: number;
   discounts: Principal["discounts"];
   catalogue: Catalogue;
+  /** The model that the answer names, if it is not the one that was asked for. */
+  answered: OtherModel | undefined;
+}
+
+/** The model that an attempt's answer names, if it is another one than it was sent to (H62). */
+export function answeredBy(
+  attempt: Pick<AttemptRecord, "target" | "answeredAs"> | undefined,
+  catalogue: Catalogue,
+): OtherModel | undefined {
+  const { target, answeredAs } = attempt ?? {};
+  if (target === undefined || answeredAs === undefined) return undefined;
+  const { model, offer, provider } = target;
+  const atHome = provider.atHome && provider.publishers.includes(publisherOf(model.id));
+  return otherModel({ model, offer, atHome }, answeredAs, catalogue);
 }
 
 /** The usage of one offer, at its price. */
@@ -36,9 +51,14 @@ export function billedLeg(usage: Usage, prices: PriceList, terms: readonly strin
  */
 export function billUsage(usage: Usage, by: BilledBy): BilledLeg[] {
   const { passes = NO_PASSES, servedBy } = usage;
-  if (passes.length === 0 && servedBy === undefined) return billParts(usage, by.prices, by.terms, by.discount);
+  const other = servedBy === undefined ? by.answered : undefined;
+  if (passes.length === 0 && servedBy === undefined && other === undefined)
+    return billParts(usage, by.prices, by.terms, by.discount);
   const { passes: _passes, ...own } = usage;
-  const answer = billPass({ kind: "fallback_message", usage: wholeUsage(own), ...named(servedBy) }, by);
+  const answer =
+    other === undefined
+      ? billPass({ kind: "fallback_message", usage: wholeUsage(own), ...named(servedBy) }, by)
+      : billOther(ANSWERED_BY, wholeUsage(own), other, by);
   return [
     ...answer.map(({ otherModel: _answered, ...leg }) => leg),
     ...passes.flatMap((pass) => billPass({ ...pass, usage: wholeUsage(pass.usage) }, by)),
@@ -59,13 +79,20 @@ const named = (model: string | undefined) => (model === undefined ? {} : { model
 
 function billPass({ kind, model, usage }: UsagePass, by: BilledBy): BilledLeg[] {
   if (model === undefined) return billParts(usage, by.prices, by.terms, by.discount);
-  const known = findOffer(by.catalogue, by.provider, model);
-  if (known === undefined) {
-    const unknown = sumUsage(usage, { unknown: [counterOf(kind)] });
+  return billOther(counterOf(kind), usage, findOffer(by.catalogue, by.provider, model), by);
+}
+
+/** The name of an answer by a model without a known price among unknown counters. */
+const ANSWERED_BY = "answered_by";
+
+function billOther(counter: string, usage: Usage, other: Partial<OtherModel> | undefined, by: BilledBy): BilledLeg[] {
+  const { id, offer } = other ?? {};
+  if (id === undefined || offer === undefined) {
+    const unknown = sumUsage(usage, { unknown: [counter] });
     return [{ ...billedLeg(unknown, by.prices, by.terms, by.discount), otherModel: true }];
   }
-  const discount = by.discounts?.of(known.id, known.offer.provider) ?? 0;
-  return billParts(usage, known.offer, by.terms, discount).map((leg) => ({ ...leg, otherModel: true }));
+  const discount = by.discounts?.of(id, offer.provider) ?? 0;
+  return billParts(usage, offer, by.terms, discount).map((leg) => ({ ...leg, otherModel: true }));
 }
 
 /** Where responses report a pass: in a list of the usage, or in the item of a tool. */

@@ -18,12 +18,13 @@ import type { CorrectedUsage } from "../../canon/usage.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
 import { keptPrices } from "../../catalogue/kept-prices.ts";
 import type { Offer, Pricings } from "../../catalogue/model.ts";
+import type { OtherModel } from "../../catalogue/other-model.ts";
 import { readTraceParent } from "../../telemetry/trace-context.ts";
 import type { BilledLeg, Call, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { guardsInForce } from "../guard/guards-in-force.ts";
 import { producerName } from "../request/check-billing.ts";
-import { billUsage } from "./bill-usage.ts";
+import { answeredBy, billUsage } from "./bill-usage.ts";
 import { settleCapture } from "./capture-call.ts";
 import { logCall } from "./log-call.ts";
 import { publishCallEnded } from "./publish-events.ts";
@@ -106,6 +107,8 @@ export function closeCall(
   const model = cached?.model ?? call.attempt?.target?.model.id ?? call.admission.model ?? call.model.id;
   const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
   const { otherLegs } = call;
+  const { catalogue } = gateway.snapshot;
+  const answered = cached === undefined ? answeredBy(call.attempt, catalogue) : undefined;
   const legs =
     cached === undefined
       ? billUsage(bill.usage, {
@@ -114,7 +117,8 @@ export function closeCall(
           terms: bill.terms ?? NO_TERMS,
           discount,
           discounts: call.principal.discounts,
-          catalogue: gateway.snapshot.catalogue,
+          catalogue,
+          answered,
         })
       : [freeLeg(bill.usage)];
   const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
@@ -142,7 +146,7 @@ export function closeCall(
     stream: call.stream,
     outcome: bill.outcome,
     offers: call.offersTried,
-    fields: notesOf(call),
+    fields: answered === undefined ? notesOf(call) : [...notesOf(call), noteOf(answered, offer)],
     usage,
     // The usage of responses that broke off is never fully measured.
     usageSource: otherLegs === undefined ? bill.source : "partial",
@@ -171,6 +175,8 @@ export function closeCall(
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model, call.admission);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
+  if (answered !== undefined)
+    receipt.answeredBy = answered.id ?? answered.name.slice(0, MAX_NAME_LENGTH).toWellFormed();
   if (cached !== undefined) receipt.cached = cachedAnswerOf(cached);
   if (call.routing?.require !== undefined) receipt.require = call.routing.require;
   if (call.guards !== undefined) receipt.guards = call.guards.verdicts(call.attempt);
@@ -228,6 +234,14 @@ function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): numbe
 }
 
 const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_NAME_LENGTH = 200;
+
+const noteOf = ({ name, id, offer }: OtherModel, asked: Offer | undefined): FieldNote => {
+  const shown = id ?? name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+  const own = offer === asked ? "which is billed as the model that was asked for" : "which is billed at its own price";
+  const price = offer === undefined ? "whose price here is unknown" : own;
+  return { path: "model", action: "approximated", reason: `the provider answered with ${shown}, ${price}` };
+};
 
 const clientError = ({ message, path, code }: GatewayError): ClientError => ({
   message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(),

@@ -15,6 +15,7 @@ test("choices 4, 8: a provider's error counts against it unless the request is a
     not_found: "failed",
     rate_limited: "limited",
     upstream_credentials: "rejected",
+    upstream_unfunded: "rejected",
     upstream_failed: "failed",
     upstream_timeout: "failed",
     overloaded: "failed",

@@ -20,6 +20,7 @@ const EFFECTS: Readonly<Record<ErrorKind, HealthEffect>> = {
   rate_limited:           "limited",
   content_blocked:        "none",
   upstream_credentials:   "rejected",
+  upstream_unfunded:      "rejected",
   upstream_failed:        "failed",
   upstream_timeout:       "failed",
   overloaded:             "failed",

@@ -23,7 +23,9 @@ export const updateView = ({ number, appliedAtMs, source, asOf, digest, models }
   as_of: asOf,
   digest,
   models: models.length,
-  retirements: models.flatMap(({ id, retires_on }) => (retires_on === undefined ? [] : [{ model: id, retires_on }])),
+  retirements: models.flatMap(({ id, retires_after }) =>
+    retires_after === undefined ? [] : [{ model: id, retires_after }],
+  ),
 });
 
 export const listCatalogueUpdates = adminRoute({

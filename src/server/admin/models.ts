@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { isRetired } from "../../catalogue/is-retired.ts";
+import { daysUntil } from "../../catalogue/days.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
 import { unknownPrices } from "../../catalogue/price-table.ts";
 import { type PriceInForce, type Provenance, pricesInForce, valueOrigins } from "../../catalogue/value-origins.ts";
@@ -119,7 +119,10 @@ const modelView = (model: Model, nowMs: number) => ({
   reasoning: model.reasoning,
   quality: model.quality ?? null,
   retires_on: model.retiresOn ?? null,
-  retired: isRetired(model, nowMs),
+  retires_in_days: model.retiresOn === undefined ? null : daysUntil(model.retiresOn, nowMs),
+  retires_after: model.retiresAfter ?? null,
+  replaced_by: model.replacedBy ?? null,
+  retirement: model.retirement ?? null,
   priced: model.offers.slice(0, 1).every((offer) => isPriced(model, offer)),
 });
 

@@ -16,7 +16,7 @@ export const listModels: Handler = async (routed, context) => {
   const caller = await callerOf(routed, context);
   const models = catalogue.list().filter((model) => caller === undefined || mayCall(caller, model));
   const { dialect, door, query } = routed;
-  const listed = models.map((model) => shown(model, routed, context, caller));
+  const listed = models.map((model) => shown(model, routed, caller));
   return Response.json(dialect.http.models.list(listed, { door, query }));
 };
 
@@ -30,7 +30,7 @@ export const showModel: Handler = async (routed, context) => {
     const message = `The key "${caller.keyName}" cannot call the model ${JSON.stringify(name.slice(0, 200))}.`;
     throw new GatewayError("not_found", message);
   }
-  return Response.json(routed.dialect.http.models.entry(shown(model, routed, context, caller), routed.door));
+  return Response.json(routed.dialect.http.models.entry(shown(model, routed, caller), routed.door));
 };
 
 /** A wrong credential is refused like anywhere else: clients list models to check whether a key is valid. */
@@ -46,10 +46,5 @@ const mayCall = (caller: Principal, { id, kind }: Model): boolean =>
   allowsModel(caller, id) && allowsProtocols(caller, protocolsFor(kind));
 
 /** At the contract's own base URLs, modalities use the contract's terms (contract 2.9). */
-const shown = (
-  model: Model,
-  { door }: RoutedRequest,
-  { gateway }: ServerContext,
-  caller: Principal | undefined,
-): ListedModel =>
-  listedModel(model, gateway.clock.wallMs(), { contractWords: door === "contract", discounts: caller?.discounts });
+const shown = (model: Model, { door }: RoutedRequest, caller: Principal | undefined): ListedModel =>
+  listedModel(model, { contractWords: door === "contract", discounts: caller?.discounts });

@@ -57,6 +57,19 @@ export const ChatModelList = Type.Object(
   { title: "ChatModelList" },
 );
 
+/** The vendor has one more field. */
+export const VendorChatModel = Type.Object(
+  {
+    ...ChatModel.properties,
+    shutdown_date: nullable(Type.String({ description: "YYYY-MM-DD: the day on which it leaves the list." })),
+  },
+  { title: "VendorChatModel" },
+);
+export const VendorChatModelList = Type.Object(
+  { object: Type.Literal("list"), data: Type.Array(VendorChatModel) },
+  { title: "VendorChatModelList" },
+);
+
 export const MessagesModel = Type.Object(
   { id, type: Type.Literal("model"), created_at: Type.String({ format: "date" }), ...common },
   { title: "MessagesModel" },

@@ -107,6 +107,9 @@ export const ReceiptAnswer = Type.Object(
       continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer({ minimum: 0 }) }), {
         description: "Where the response continued after the stream broke off, and after how many characters.",
       }),
+      answered_by: nullable(
+        Type.String({ description: "The model that the answer names, if it is another one than was asked for." }),
+      ),
       hedged: Type.Boolean({ description: "A second offer was tried while the first was still running." }),
       require: nullable(
         Type.Record(Type.String(), Type.String(), { description: "The traits that every offer had to have." }),

@@ -16,6 +16,8 @@ import {
   GenaiModelList,
   MessagesModel,
   MessagesModelList,
+  VendorChatModel,
+  VendorChatModelList,
   VendorMessagesModel,
   VendorMessagesModelList,
 } from "./model-lists.ts";
@@ -71,7 +73,7 @@ const listModelsByHeader: ApiOperation = {
   ...listChatModels,
   id: "listModels",
   parameters: [...BY_HEADER, ...MESSAGES_PAGES, ...GENAI_PAGES],
-  answers: [json(Type.Union([ChatModelList, VendorMessagesModelList, GenaiModelList]), `${list} ${SHAPES}`)],
+  answers: [json(Type.Union([VendorChatModelList, VendorMessagesModelList, GenaiModelList]), `${list} ${SHAPES}`)],
 };
 
 const getModelByHeader: ApiOperation = {
@@ -79,7 +81,7 @@ const getModelByHeader: ApiOperation = {
   id: "getModel",
   summary: "Show one model",
   parameters: [...MODEL_IN_PATH, ...BY_HEADER],
-  answers: [json(Type.Union([ChatModel, VendorMessagesModel, GenaiModel]), `${one} ${SHAPES}`)],
+  answers: [json(Type.Union([VendorChatModel, VendorMessagesModel, GenaiModel]), `${one} ${SHAPES}`)],
 };
 
 const createMessage: ApiOperation = {

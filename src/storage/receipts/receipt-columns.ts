@@ -231,6 +231,7 @@ interface Rare
     | "stoppedBy"
     | "cached"
     | "error"
+    | "answeredBy"
   > {
   tools?: Usage["tools"];
 }
@@ -238,6 +239,7 @@ interface Rare
 function routingText(receipt: Receipt): string | undefined {
   const { plan, continued, hedged, corrected, unpriced, batch, sessionId, require, guards, stoppedBy, cached, error } =
     receipt;
+  const { answeredBy } = receipt;
   const { tools } = receipt.usage;
   const isPlain = plan === undefined && continued === undefined && hedged === undefined && cached === undefined;
   const isAlone = batch === undefined && sessionId === undefined && require === undefined && guards === undefined;
@@ -246,6 +248,7 @@ function routingText(receipt: Receipt): string | undefined {
     isAlone &&
     stoppedBy === undefined &&
     error === undefined &&
+    answeredBy === undefined &&
     corrected === undefined &&
     unpriced === undefined &&
     tools === undefined
@@ -264,6 +267,7 @@ function routingText(receipt: Receipt): string | undefined {
     stoppedBy,
     cached,
     error,
+    answeredBy,
     tools,
   });
 }

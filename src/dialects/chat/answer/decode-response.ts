@@ -4,7 +4,7 @@ import { GatewayError, paidFailure } from "../../../canon/error.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Part } from "../../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import { noteModeration } from "../../answer/note-moderation.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
 import type { ChatQuirks } from "../quirks.ts";
@@ -35,6 +35,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   });
   const tagged = quirks.reasoningTags === undefined ? decoded : withoutTags(decoded, quirks.reasoningTags);
   const parts = withSources(tagged, body).flatMap(asReplyPart);
+  reportModel(context.served, body["model"]);
   reportTerms(context.served, body["service_tier"]);
   noteModeration(body, context.note);
   const logprobs = decodeLogprobs(choice);

@@ -3,7 +3,7 @@ import type { WebCitation } from "../../../canon/citation.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
 import { isCut, type Stop } from "../../../canon/stop.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import { laterUsage, type Usage } from "../../../canon/usage.ts";
 import type { VaryingPlaces } from "../../../wire/frame-template.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
@@ -157,6 +157,7 @@ export class ChatStreamDecoder implements StreamDecoder {
         this.#stopSequence = decodeStopSequence(finish, choice["stop_reason"]);
       }
     }
+    reportModel(this.#context.served, chunk["model"]);
     reportTerms(this.#context.served, chunk["service_tier"]);
     noteModeration(chunk, this.#context.note);
     events.push(...this.#usageIn(chunk));

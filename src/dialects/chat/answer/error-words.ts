@@ -15,6 +15,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; code: strin
   rate_limited:           { type: "rate_limit_error", code: "rate_limit_exceeded" },
   content_blocked:        { type: "invalid_request_error", code: "content_filter" },
   upstream_credentials:   { type: "api_error", code: "upstream_credentials" },
+  upstream_unfunded:      { type: "api_error", code: "upstream_unfunded" },
   upstream_failed:        { type: "api_error", code: "upstream_failed" },
   upstream_timeout:       { type: "timeout_error", code: "upstream_timeout" },
   overloaded:             { type: "api_error", code: "overloaded" },

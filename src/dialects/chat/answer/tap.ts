@@ -2,7 +2,7 @@ import type { ByteBuffer } from "../../../base/byte-buffer.ts";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import { eventWeight } from "../../../base/text-weight.ts";
 import { GatewayError } from "../../../canon/error.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import { countsNothing, laterUsage } from "../../../canon/usage.ts";
 import { editBody } from "../../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../../wire/json-text.ts";
@@ -112,6 +112,7 @@ export class ChatTap extends TapBase {
     this.failure = answerError(chunk);
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
+    reportModel(this.#context.served, chunk["model"]);
     reportTerms(this.#context.served, chunk["service_tier"]);
     const isUsageAlone = choices.length === 0 && isObject(chunk["usage"]);
     if (isUsageAlone && (!this.#showUsage || counted === null)) return "";

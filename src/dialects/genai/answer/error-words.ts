@@ -15,6 +15,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, string>> = {
   rate_limited:           "RESOURCE_EXHAUSTED",
   content_blocked:        "INVALID_ARGUMENT",
   upstream_credentials:   "UNAVAILABLE",
+  upstream_unfunded:      "UNAVAILABLE",
   upstream_failed:        "UNAVAILABLE",
   upstream_timeout:       "DEADLINE_EXCEEDED",
   overloaded:             "UNAVAILABLE",

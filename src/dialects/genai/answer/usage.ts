@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../../base/json.ts";
-import { reportTerms, type ServedOn } from "../../../canon/terms.ts";
+import { reportModel, reportTerms, type ServedOn } from "../../../canon/terms.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../../canon/usage.ts";
 import { generatedTokens } from "../../answer/generated-tokens.ts";
 import { unknownCounters } from "../../answer/unknown-counters.ts";
@@ -76,9 +76,10 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   return usage;
 }
 
-/** Reports the terms on which the response was served, according to its usage. */
+/** Reports the terms on which the response was served, according to its usage, and the model that it names. */
 export function reportUsageTerms(served: ServedOn | undefined, answer: JsonObject): void {
   const raw = objectAt(answer, "usageMetadata");
+  reportModel(served, answer["modelVersion"]);
   reportTerms(served, raw?.["serviceTier"], raw?.["trafficType"]);
 }
 

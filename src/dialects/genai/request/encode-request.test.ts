@@ -521,6 +521,20 @@ describe("encodeRequest: the conversation of another dialect", () => {
 });
 
 describe("encodeRequest: settings", () => {
+  test("H72: a model that rejects penalties gets none, and ignores no setting silently", () => {
+    const asked = { temperature: 0.2, topP: 0.5, presencePenalty: 1, frequencyPenalty: 1 };
+    const { config, notes } = configOf(asked, {
+      traits: { reasoning: false, rejectsSampling: true, rejectsPenalties: true },
+    });
+    expect(config).toBeUndefined();
+    expect(notes.toSorted()).toEqual([
+      "dropped frequencyPenalty",
+      "dropped presencePenalty",
+      "dropped temperature",
+      "dropped topP",
+    ]);
+  });
+
   test("adjusts values to ranges and limits, and notes settings that the protocol lacks", () => {
     const { config, notes } = configOf(
       {

@@ -157,6 +157,10 @@ function encodeSampling(scope: EncodeScope): JsonObject {
   for (const name of ["presencePenalty", "frequencyPenalty"] as const) {
     const wanted = call[name];
     if (wanted === undefined) continue;
+    if (context.traits.rejectsPenalties) {
+      notes.dropped(pathOfSetting(scope, name), "this model does not accept it");
+      continue;
+    }
     const taken = wanted >= 2 ? MAX_PENALTY : Math.max(wanted, -2);
     sampling[name] = taken;
     if (taken !== wanted)

@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../..
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import { countsNothing } from "../../../canon/usage.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
 import { decodeStep } from "./decode-step.ts";
@@ -18,6 +18,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
     isObject(step) ? decodeStep(step, context).map((part) => ids.distinct(part)) : [],
   );
   const usage = HostedToolUses.in(body).addTo(decodeUsage(body["usage"]));
+  reportModel(context.served, body["model"]);
   reportTerms(context.served, body["service_tier"]);
   const hasCalls = parts.some((part) => part.type === "tool-call");
   const stop = decodeStop(body, hasCalls);

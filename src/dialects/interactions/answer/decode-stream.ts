@@ -2,7 +2,7 @@ import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } f
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import { laterUsage, type Usage } from "../../../canon/usage.ts";
 import type { VaryingPlaces } from "../../../wire/frame-template.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
@@ -110,6 +110,7 @@ export class InteractionsStreamDecoder implements StreamDecoder {
   #end(interaction: JsonObject): CanonEvent[] {
     const named = this.#start(interaction);
     this.#count(objectAt(interaction, "usage"));
+    reportModel(this.#context.served, interaction["model"]);
     reportTerms(this.#context.served, interaction["service_tier"]);
     const failure = objectAt(interaction, "error") ? decodeErrorObject(interaction, 200) : failureIn(interaction);
     // A failed response may have a usage, which is billed.

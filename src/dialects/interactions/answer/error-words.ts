@@ -15,6 +15,7 @@ export const ERROR_CODES: Readonly<Record<ErrorKind, string>> = {
   rate_limited:           "resource_exhausted",
   content_blocked:        "content_blocked",
   upstream_credentials:   "unavailable",
+  upstream_unfunded:      "unavailable",
   upstream_failed:        "unavailable",
   upstream_timeout:       "deadline_exceeded",
   overloaded:             "unavailable",

@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import { eventWeight, textWeight } from "../../../base/text-weight.ts";
 import { GatewayError } from "../../../canon/error.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import { changeValue, ObjectEdit } from "../../../wire/json-text.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
@@ -106,6 +106,7 @@ export class InteractionsTap extends TapBase {
     this.#count(objectAt(interaction, "usage"));
     this.failure = objectAt(interaction, "error") ? decodeErrorObject(interaction, 200) : failureIn(interaction);
     if (this.failure) return "";
+    reportModel(this.#context.served, interaction["model"]);
     reportTerms(this.#context.served, interaction["service_tier"]);
     this.stop = decodeStop(interaction, this.#hasCalls);
     this.state = "ended";

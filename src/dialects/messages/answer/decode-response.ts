@@ -1,5 +1,6 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import type { CanonReply } from "../../../canon/reply.ts";
+import { reportModel } from "../../../canon/terms.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 import { failIfNoAnswer } from "./fail-if-no-answer.ts";
@@ -11,6 +12,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   const id = stringAt(body, "id");
   const content = arrayAt(body, "content");
   const usage = readUsage(body);
+  reportModel(context.served, body["model"]);
   reportUsageTerms(context.served, objectAt(body, "usage"));
   return {
     ...(id ? { id } : {}),

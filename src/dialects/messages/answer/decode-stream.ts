@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import { asGatewayError, GatewayError } from "../../../canon/error.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
+import { reportModel } from "../../../canon/terms.ts";
 import type { VaryingPlaces } from "../../../wire/frame-template.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
@@ -100,6 +101,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #start(message: JsonObject | undefined): CanonEvent[] {
     if (this.#hasHalfCall()) return this.#fail(HALF_CALL);
     const id = stringAt(message, "id");
+    reportModel(this.#context.served, message?.["model"]);
     const unended = [...this.#blocks.values()].flatMap((block) => block.end());
     this.#blocks.clear();
     const named: CanonEvent[] = this.#named ? [] : [{ type: "metadata", ...(id ? { id } : {}) }];

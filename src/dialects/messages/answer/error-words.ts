@@ -15,6 +15,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; status?: nu
   rate_limited:           { type: "rate_limit_error" },
   content_blocked:        { type: "invalid_request_error" },
   upstream_credentials:   { type: "api_error" },
+  upstream_unfunded:      { type: "api_error" },
   upstream_failed:        { type: "api_error" },
   upstream_timeout:       { type: "timeout_error" },
   overloaded:             { type: "overloaded_error", status: 529 },

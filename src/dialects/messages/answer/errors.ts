@@ -1,5 +1,6 @@
-import { objectAt, parseObject, stringAt } from "../../../base/json.ts";
+import { type JsonObject, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../../canon/error.ts";
+import { tellsUnfunded } from "../../answer/unfunded.ts";
 import type { ErrorAnswer, StreamErrorWrite } from "../../dialect.ts";
 import type { UpstreamFailure } from "../../upstream-failure.ts";
 import { failureToError } from "../../upstream-failure.ts";
@@ -26,8 +27,16 @@ export function decodeError(failure: UpstreamFailure): GatewayError {
     // Cloud hosts that serve this dialect report failures in their own format.
     message: stringAt(error ?? body, "message") ?? stringAt(body, "Message"),
     retryAfterSeconds: failure.retryAfterSeconds,
+    code: codeOf(error),
     details: error?.["details"],
   });
+}
+
+/** A billing error says more by its details than by its type; no client of the protocol knows a code. */
+function codeOf(error: JsonObject | undefined): string | undefined {
+  const details = objectAt(error, "details");
+  const named = stringAt(details, "error_code") ?? stringAt(error, "code");
+  return [named, stringAt(error, "type")].find((code) => tellsUnfunded(code, undefined));
 }
 
 /** An `error` event, or an error body under HTTP 200. */
@@ -36,6 +45,7 @@ export function decodeErrorObject(body: unknown): GatewayError {
   return failureToError({
     status: STATUS_OF_TYPE.get(stringAt(error, "type") ?? "") ?? 500,
     message: stringAt(error, "message"),
+    code: codeOf(error),
   });
 }
 

@@ -1,6 +1,7 @@
 import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import { eventWeight, MIN_WEIGHT, textWeight } from "../../../base/text-weight.ts";
 import { GatewayError } from "../../../canon/error.ts";
+import { reportModel } from "../../../canon/terms.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import { changeValue, ObjectEdit } from "../../../wire/json-text.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
@@ -98,6 +99,7 @@ export class MessagesTap extends TapBase {
     switch (type) {
       case "message_start":
         if (this.#openCalls.size > 0) throw new GatewayError("upstream_failed", HALF_CALL);
+        reportModel(this.#context.served, stringAt(objectAt(event, "message"), "model"));
         return this.#start(data, objectAt(event, "message"));
       case "content_block_stop":
         this.#openCalls.delete(event["index"]);

@@ -21,7 +21,7 @@ import { encodeServer, MCP_BETA } from "./mcp-servers.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
 import { encodeSettings } from "./settings.ts";
-import { allowedNames, encodeToolChoice, forcesCall } from "./tool-choice.ts";
+import { allowedNames, askedInWords, encodeToolChoice, forcesCall } from "./tool-choice.ts";
 import { encodeTool } from "./tools.ts";
 
 const TOOL_NAMES = plainNames(128);
@@ -33,7 +33,9 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const joined = joinTexts(
     own ? asked : withFallingAges(withHourAges(adaptNative(asked, "messages", notes, traits.toolSearch), notes), notes),
   );
-  const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
+  const { call: fitted, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
+  const inWords = !own && traits.rejectsForcedTools === true ? askedInWords(fitted, notes) : undefined;
+  const call = inWords?.call ?? fitted;
   const marks = new CacheMarks();
   const compacts = !own && quirks.compaction && traits.compaction === true && call.compaction !== undefined;
   if (!own)
@@ -66,7 +68,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
       }),
     );
   const content = new RequestContent(call, context, notes, marks);
-  const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
+  const added = [instruction, inWords?.instruction].flatMap((text) => (text ? [{ type: "text", text }] : []));
+  const system = [...encodeSystem(call, content), ...added];
   const messages = encodeTurns(call, content, context, notes);
   marks.limit(notes, cachesAll(call) ? 1 : 0);
 

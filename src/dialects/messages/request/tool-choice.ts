@@ -22,6 +22,18 @@ export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string>
   return new Set(toolChoice.names);
 }
 
+/** A choice that forces a call, as a model that rejects it gets it: the model is asked to call instead. */
+export function askedInWords(call: CanonCall, notes: Notes): { call: CanonCall; instruction: string } | undefined {
+  const choice = ownChoice(call);
+  if (choice === undefined || !forcesCall(call) || call.tools.length === 0) return undefined;
+  const reason = "this model does not accept a forced call: it was asked in words to make one";
+  notes.approximated(call.paths.toolChoice ?? "tool_choice", reason);
+  const which = choice.name === undefined ? "one of your tools" : `the tool ${JSON.stringify(choice.name)}`;
+  const { toolChoice } = call;
+  const asked: ToolChoice = toolChoice?.type === "allowed" ? { ...toolChoice, mode: "auto" } : { type: "auto" };
+  return { call: { ...call, toolChoice: asked }, instruction: `Call ${which} before you answer.` };
+}
+
 interface ChoiceTarget {
   notes: Notes;
   /** Whether any tool is sent, apart from the one that replaces a schema. */

@@ -47,6 +47,27 @@ describe("tools and response formats", () => {
     expect(beside.body["tool_choice"]).toEqual({ type: "any" });
   });
 
+  test("H72: a model that rejects forced calls is asked in words to make one, and may think", () => {
+    const tools = [TOOL, { ...TOOL, name: "other" }];
+    const named = {
+      tools,
+      toolChoice: { type: "tool", name: TOOL.name },
+      paths: { toolChoice: "tool_choice" },
+    } as const;
+    const traits = { rejectsForcedTools: true, reasoningForm: "adaptive" } as const;
+    const one = encode({ ...named, reasoning: { amount: "high", path: "r" } }, traits);
+    expect(one.body["tool_choice"]).toEqual({ type: "auto" });
+    expect(one.body["tools"]).toHaveLength(2);
+    expect(one.body["system"]).toEqual([{ type: "text", text: `Call the tool "${TOOL.name}" before you answer.` }]);
+    expect(one.body["thinking"]).toMatchObject({ type: "adaptive" });
+    expect(one.notes).toEqual(["approximated tool_choice"]);
+    const any = encode({ ...named, toolChoice: { type: "allowed", mode: "any", names: ["other"] } }, traits);
+    expect(any.body).toMatchObject({ tool_choice: { type: "auto" }, tools: [{ name: "other" }] });
+    const other = encode(named, { reasoningForm: "adaptive" });
+    expect(other.body["tool_choice"]).toEqual({ type: "tool", name: TOOL.name });
+    expect(encode({ ...named, toolChoice: { type: "auto" } }, traits).notes).toEqual([]);
+  });
+
   test("JSON without a schema is requested in the prompt", () => {
     const { body, notes } = encode({ format: { type: "json" }, paths });
     expect(body["system"]).toEqual([{ type: "text", text: "Answer with JSON only." }]);

@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../..
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import { countsNothing } from "../../../canon/usage.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
 import { noteModeration } from "../../answer/note-moderation.ts";
@@ -21,6 +21,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   const logprobs = items.flatMap((item) =>
     arrayAt(item, "content").flatMap((part) => decodeTokens(arrayAt(part, "logprobs"))),
   );
+  reportModel(context.served, body["model"]);
   reportTerms(context.served, body["service_tier"]);
   noteModeration(body, context.note);
   return {

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import type { VaryingPlaces } from "../../../wire/frame-template.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
@@ -130,6 +130,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     // The event's name provides the status if its response has none.
     const status = stringAt(response, "status") ?? type.slice("response.".length);
     const failure = failureIn({ ...response, status });
+    reportModel(this.#context.served, response["model"]);
     reportTerms(this.#context.served, response["service_tier"]);
     noteModeration(response, this.#context.note);
     // A failed response may have a usage, which is billed.

@@ -17,6 +17,7 @@ export const FAILURE_CODES: Readonly<Record<ErrorKind, string>> = {
   rate_limited:           "rate_limit_exceeded",
   content_blocked:        "invalid_prompt",
   upstream_credentials:   "server_error",
+  upstream_unfunded:      "server_error",
   upstream_failed:        "server_error",
   upstream_timeout:       "server_error",
   overloaded:             "server_error",

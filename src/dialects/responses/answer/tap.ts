@@ -2,7 +2,7 @@ import type { ByteBuffer } from "../../../base/byte-buffer.ts";
 import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import { eventWeight } from "../../../base/text-weight.ts";
 import { GatewayError } from "../../../canon/error.ts";
-import { reportTerms } from "../../../canon/terms.ts";
+import { reportModel, reportTerms } from "../../../canon/terms.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import { findOnlyString } from "../../../wire/edit-body.ts";
 import { FrameTemplate, type VaryingPlaces } from "../../../wire/frame-template.ts";
@@ -249,6 +249,7 @@ export class ResponsesTap extends TapBase {
     const fields = endedFields(named, this.#context, () => this.generatedCharacters);
     const items = given.length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : this.#ids.renamed(given);
     this.#learnSealed(given);
+    reportModel(this.#context.served, response["model"]);
     reportTerms(this.#context.served, response["service_tier"]);
     this.stop = decodeStop(response, this.#hasCalls || given.some(isCall));
     this.state = "ended";

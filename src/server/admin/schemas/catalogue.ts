@@ -5,7 +5,7 @@ import { dataAnswer } from "./answers.ts";
 
 export const Day = Type.String({ pattern: "^20\\d\\d-\\d\\d-\\d\\d$", description: "YYYY-MM-DD" });
 
-const Retirement = Type.Object({ model: Type.String(), retires_on: Day });
+const Retirement = Type.Object({ model: Type.String(), retires_after: Day });
 
 const CatalogueUpdateItem = Type.Object(
   {
@@ -15,7 +15,9 @@ const CatalogueUpdateItem = Type.Object(
     as_of: Type.String({ description: "The day of the list." }),
     digest: Type.String({ description: "The same digest means the same values." }),
     models: Type.Integer({ description: "How many models the update changes or adds." }),
-    retirements: Type.Array(Retirement, { description: "The days that it sets for the end of models." }),
+    retirements: Type.Array(Retirement, {
+      description: "The days until which it says that models are served at least.",
+    }),
   },
   { title: "CatalogueUpdate" },
 );

@@ -31,8 +31,16 @@ export const ModelItem = Type.Object(
     output_modalities: Type.Array(Type.String()),
     reasoning: Type.Boolean(),
     quality: nullable(Type.Number()),
-    retires_on: nullable(Type.String()),
-    retired: Type.Boolean(),
+    retires_on: nullable(Type.String({ description: "The day from which on nobody serves it." })),
+    retires_in_days: nullable(Type.Integer()),
+    retires_after: nullable(Type.String({ description: "Its publisher serves it at least until this day." })),
+    replaced_by: nullable(Type.String({ description: "What its publisher names in its place." })),
+    retirement: nullable(
+      Type.Object(
+        { source: Type.String(), date: Type.String() },
+        { description: "Who gives the day, and when it was read." },
+      ),
+    ),
     priced: Type.Boolean({ description: "Whether every price that its calls need is known." }),
     offers: Type.Array(
       Type.Object({

@@ -59,6 +59,9 @@ const fields = {
   offers: Type.Array(OfferTried, { description: "Offers that were tried." }),
   continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
   hedged: Type.Boolean(),
+  answered_by: nullable(
+    Type.String({ description: "The model that the answer names, if it is another one than was asked for." }),
+  ),
   require: nullable(Type.Record(Type.String(), Type.String(), { description: "Traits that every offer had to have." })),
   guards: Type.Array(GuardVerdict, { description: "What guards found in the request and the response." }),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
