@@ -22,29 +22,16 @@ interface Asked {
   atHome: boolean;
 }
 
-/** Names come from hosts, and may differ in every answer. */
-const MAX_NAMES = 100;
-const known = new WeakMap<Offer, Map<string, OtherModel | undefined>>();
-
 /**
  * The model that an answer names, if it is another one (H62). Elsewhere than at its vendor, names vary, so that only a name of another
  * known model counts.
  */
-export function otherModel(asked: Asked, answered: string, catalogue: Catalogue): OtherModel | undefined {
-  if (answered === asked.offer.upstreamModel) return undefined;
-  let names = known.get(asked.offer);
-  if (names === undefined) {
-    names = new Map();
-    known.set(asked.offer, names);
-  }
-  if (!names.has(answered)) {
-    if (names.size >= MAX_NAMES) names.clear();
-    names.set(answered, find(asked, answered, catalogue));
-  }
-  return names.get(answered);
-}
-
-function find({ model, offer, atHome }: Asked, name: string, catalogue: Catalogue): OtherModel | undefined {
+export function otherModel(
+  { model, offer, atHome }: Asked,
+  name: string,
+  catalogue: Catalogue,
+): OtherModel | undefined {
+  if (name === offer.upstreamModel) return undefined;
   const own = [nameOf(model.id), ...model.offers.map(({ upstreamModel }) => upstreamModel)].map(baseOf);
   const ids = catalogue.named(name);
   if (ids.includes(model.id)) return undefined;
