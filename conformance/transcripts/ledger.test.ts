@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { builtInModels } from "../../src/catalogue/built-in-models.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import {
   bytesOf,
@@ -48,15 +49,19 @@ beforeAll(async () => {
           },
         ]),
       ),
-      models: cases.map(({ id }) => ({
-        id: `recorded/${id}`,
-        reasoning: true,
-        offers: [{ provider: id, model: "recorded-model" }],
-        pricings: {
-          prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
-          completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
-        },
-      })),
+      models: [
+        ...cases.map(({ id }) => ({
+          id: `recorded/${id}`,
+          reasoning: true,
+          offers: [{ provider: id, model: "recorded-model" }],
+          pricings: {
+            prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
+            completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
+          },
+        })),
+        // Answers name the models that they were recorded from. Nobody offers those, except for the advisor, so that the price above holds.
+        ...builtInModels.filter(({ id }) => id !== ADVISOR).map(({ id }) => ({ id, offers: [] })),
+      ],
     },
   });
 });
@@ -64,6 +69,9 @@ afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
 });
+
+/** The model of the one recording with an advisor. */
+const ADVISOR = "anthropic/claude-opus-4-8";
 
 /** What the host's own tools cost: searches, and one container (decision 0083). */
 function toolCost(dialect: string, { searches, tools }: Readonly<Record<string, unknown>>): number {

@@ -151,7 +151,7 @@ describe("providers 2.6: a job", () => {
 
 describe("providers 2.6: errors", () => {
   test.each([
-    [402, "upstream_credentials"],
+    [402, "upstream_unfunded"],
     [403, "upstream_credentials"],
     [429, "rate_limited"],
     [500, "upstream_failed"],

@@ -174,7 +174,7 @@ describe("providers 2.1: answers", () => {
     [400, { error: { message: "bad", param: "size", code: "invalid_value" } }, "invalid_request"],
     [401, { error: { message: "key", code: "invalid_api_key" } }, "upstream_credentials"],
     [403, { error: { message: "verify your organization" } }, "upstream_credentials"],
-    [429, { error: { message: "quota", code: "insufficient_quota" } }, "upstream_credentials"],
+    [429, { error: { message: "quota", code: "insufficient_quota" } }, "upstream_unfunded"],
     [429, { error: { message: "slow down", code: "rate_limit_exceeded" } }, "rate_limited"],
     [500, "<html>oops</html>", "upstream_failed"],
   ];

@@ -115,7 +115,7 @@ describe("providers 3.2: the life of a job", () => {
   test.each([
     [400, { error: { code: "moderation_blocked", message: "not this" } }, "content_blocked"],
     [404, { error: { message: "no such video" } }, "not_found"],
-    [429, { error: { code: "insufficient_quota", message: "pay" } }, "upstream_credentials"],
+    [429, { error: { code: "insufficient_quota", message: "pay" } }, "upstream_unfunded"],
   ])("HTTP %i %j is %s", (status, body, kind) => {
     expect<string>(openaiVideos.error(mediaAnswer(body, status)).kind).toBe(kind);
   });
