@@ -73,7 +73,7 @@ describe("observability 2: a request that is refused before any provider is call
 
   test("is always sampled if the gateway is at fault", async () => {
     const { harness, post, refused } = await traced();
-    Object.defineProperty(harness.gateway.ledger, "full", { value: true });
+    Object.defineProperty(harness.gateway.ledger, "refusal", { value: "its disk is full" });
     const answer = await post(CHAT, { model: "no/such", ...PROMPT });
     expect(refused.map(({ status }) => status)).toEqual([answer.status]);
     expect(answer.status).toBe(503);
