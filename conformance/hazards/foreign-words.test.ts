@@ -67,9 +67,9 @@ test.each(["messages", "genai"] as const)(
   },
 );
 
-test("H09, H20, H21: a hundred thousand unknown fields delay no other call, and the receipt has their number", async () => {
+test("H09, H20, H21: forty thousand unknown fields delay no other call, and the receipt has their number", async () => {
   upstream.play((_request, response) => void sendJson(response, answerOf("messages", "end_turn")));
-  const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
+  const body = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`f${index}`, 1]));
   const options = { door: "dropin", model: "test/messages", body } as const;
   const before = process.cpuUsage();
   const response = await callGateway(gateway.url, "chat", gateway.key, options);
