@@ -18,6 +18,8 @@ export interface ModelTraits {
   rejectsPenalties?: boolean;
   /** Returns 400 for a choice that forces a tool call. */
   rejectsForcedTools?: boolean;
+  /** messages: thinking is bound to the conversation before it. Returns 400 if that was changed since. */
+  bindsThinking?: boolean;
   /** Returns 400 for stop sequences. */
   rejectsStop?: boolean;
   /** Returns 400 for a call in the history without its signature. */

@@ -37,6 +37,7 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     rejectsSampling: entry.rejects_sampling,
     rejectsPenalties: entry.rejects_penalties,
     rejectsForcedTools: entry.rejects_forced_tools,
+    bindsThinking: entry.binds_thinking,
     rejectsStop: entry.rejects_stop,
     demandsSignatures: entry.demands_signatures,
     mediaInToolResults: entry.media_in_tool_results,

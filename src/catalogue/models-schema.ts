@@ -64,6 +64,7 @@ export const ModelEntry = Type.Object(
     rejects_sampling: Flag,
     rejects_penalties: Flag,
     rejects_forced_tools: Flag,
+    binds_thinking: Flag,
     rejects_stop: Flag,
     demands_signatures: Flag,
     media_in_tool_results: Flag,

@@ -23,6 +23,8 @@ export interface EncodeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   quirks: Quirks;
   /** The family whose opaque values the target reads. */
   origin: string;
+  /** The model binds its thinking to the conversation before it, and the gateway has changed a text of that. */
+  mayUnbind?: boolean;
   /** The provider's name of a model that the client names, or undefined if it does not offer it. Absent: names are kept. */
   upstreamName?: (model: string) => string | undefined;
 }
@@ -34,6 +36,8 @@ export interface EncodedRequest {
   reading: AnswerReading;
   /** Options of the target's dialect that the request needs, such as headers. */
   options?: unknown;
+  /** Headers that it needs besides those of its options. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface AnswerReading {

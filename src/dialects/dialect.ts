@@ -71,6 +71,8 @@ export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   counting?: boolean;
   /** The efforts that the model is known to accept. */
   knownEfforts: readonly Effort[] | undefined;
+  /** The model binds its thinking to the conversation before it, and the gateway has changed a text of that. */
+  mayUnbind?: boolean;
   /** The provider's name of a model that the client names; undefined if the provider does not offer it. */
   upstreamName?: (model: string) => string | undefined;
 }
@@ -93,6 +95,8 @@ export interface UpstreamRequest {
   terms?: readonly string[];
   /** Options of the target's dialect that it needs; those of the client take their place. */
   options?: unknown;
+  /** Headers that it needs besides those of its options. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** What determines how a client's options apply to a target. */

@@ -14,6 +14,7 @@ const TRAITS = [
   "rejects_sampling",
   "rejects_penalties",
   "rejects_forced_tools",
+  "binds_thinking",
   "rejects_stop",
   "demands_signatures",
   "media_in_tool_results",

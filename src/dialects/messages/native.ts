@@ -24,6 +24,7 @@ import { decodeAnswerBlock } from "./answer/answer-content.ts";
 import { failIfNoAnswer } from "./answer/fail-if-no-answer.ts";
 import { decodeStop } from "./answer/stop-reason.ts";
 import { consistentUsage, missingUsage, readUsage, reportUsageTerms } from "./answer/usage.ts";
+import { unboundThinking } from "./bound-thinking.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 
@@ -56,7 +57,14 @@ export function prepareRequest(
   const unsent = [...empty.remove, ...unknown, ...limits];
   const remove = unsent.length === 0 ? ROUTING_FIELDS : [...ROUTING_FIELDS, ...unsent];
   const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
-  return { payload: editBody(request, { set, remove }, body), notes, terms };
+  const unbound = unboundThinking(
+    { thinking: objectAt(body, "thinking"), messages: arrayAt(body, "messages") },
+    context,
+  );
+  if (unbound === undefined) return { payload: editBody(request, { set, remove }, body), notes, terms };
+  set["thinking"] = JSON.stringify(unbound.thinking);
+  notes.push(unbound.note);
+  return { payload: editBody(request, { set, remove }, body), notes, terms, headers: unbound.headers };
 }
 
 const CONTEXT_MANAGEMENT = "context_management";

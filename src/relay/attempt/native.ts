@@ -36,6 +36,7 @@ export class NativeLane implements Lane {
       counting: incoming.verb === "count_tokens",
       reasons: model.reasoning,
       quirks,
+      mayUnbind: traits.bindsThinking === true && this.#call.guards?.hasEdited === true,
       knownEfforts: traits.efforts,
       upstreamName: upstreamName(this.#call, this.#gateway, this.#attempt),
     });

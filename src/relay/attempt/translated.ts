@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { addNote } from "../../canon/notes.ts";
@@ -70,12 +71,13 @@ export class TranslatedLane implements Lane {
         return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, disconnected]) });
       }),
     );
-    const { body, notes, reading, options } = this.#upstream.encodeRequest(call, {
+    const { body, notes, reading, options, headers } = this.#upstream.encodeRequest(call, {
       upstreamModel: offer.upstreamModel,
       stream,
       traits,
       quirks,
       origin,
+      mayUnbind: traits.bindsThinking === true && this.#call.guards?.hasEdited === true,
       upstreamName: upstreamName(this.#call, this.#gateway, this.#attempt),
     });
     this.#reading = reading;
@@ -85,7 +87,13 @@ export class TranslatedLane implements Lane {
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
     const json = stringifyInOrder(sent);
     const payload = outlined === undefined ? json : (request.received.outline?.texts.fill(json) ?? json);
-    return { payload, notes: [...notes], terms: namesOfTerms(terms), options };
+    return {
+      payload,
+      notes: [...notes],
+      terms: namesOfTerms(terms),
+      options,
+      ...withoutAbsent({ headers }),
+    };
   }
 
   readonly unreadTexts = undefined;

@@ -32,14 +32,15 @@ export async function prepareForTarget(
   if (!request) throw new Error("the request was dropped before the last attempt");
   const prepared = withRouting(call, target, await lane.prepareRequest(request, files));
   const betas = files?.at?.api.callHeaders;
-  return betas === undefined || files?.placed.size === 0 ? prepared : { ...prepared, headers: betas };
+  if (betas === undefined || files?.placed.size === 0) return prepared;
+  return { ...prepared, headers: withHeaders(prepared.headers ?? {}, betas) };
 }
 
 /** Adds notes on routing fields, and the options that are sent to the target as headers. */
 function withRouting(
   call: Call,
   target: TextTarget,
-  { payload, notes, terms = NONE, options }: UpstreamRequest,
+  { payload, notes, terms = NONE, options, headers }: UpstreamRequest,
 ): PreparedRequest {
   const { adapted } = call;
   const forwarded = forwardedOptions(call, target, notes);
@@ -50,6 +51,7 @@ function withRouting(
     notes: boundNotes(adapted.length === 0 ? notes : [...adapted, ...notes]),
     terms:
       forwarded === undefined || forwarded.terms.length === 0 ? terms : [...new Set([...terms, ...forwarded.terms])],
+    ...(headers === undefined ? {} : { headers }),
   };
 }
 

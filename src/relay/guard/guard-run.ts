@@ -109,6 +109,11 @@ export class GuardRun {
     return [...this.request.verdicts, ...response.verdicts];
   }
 
+  /** Whether a guard has changed the request. */
+  get hasEdited(): boolean {
+    return this.request.verdicts.some(({ verdict }) => verdict === "redacted");
+  }
+
   /** Whether a guard has changed or stopped the request or the response. */
   hasChanged(attempt: object | undefined): boolean {
     return this.verdicts(attempt).some(({ verdict }) => verdict === "redacted" || verdict === "blocked");

@@ -11,6 +11,7 @@ import type { Tool } from "../../../canon/tool.ts";
 import { clampOutput } from "../../../canon/traits.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../../codec.ts";
 import { fitToolNames, plainNames } from "../../request/fit-tool-names.ts";
+import { unboundThinking } from "../bound-thinking.ts";
 import { CacheMarks, encodeCache } from "../cache.ts";
 import type { MessagesOptions } from "../options.ts";
 import type { MessagesQuirks } from "../quirks.ts";
@@ -83,6 +84,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   });
   const reasoning = encodeReasoning(call, { traits, notes, ...limit, obstacle });
   const { thinking, effort, maxTokens } = reasoning;
+  const unbound = unboundThinking({ thinking, messages }, context);
+  if (unbound !== undefined) notes.list.push(unbound.note);
   const thinks = thinking !== undefined && thinking["type"] !== "disabled";
   const choice = encodeToolChoice(call, {
     notes,
@@ -102,7 +105,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
     tool_choice: choice,
     system: system.length === 0 ? undefined : system,
     messages,
-    thinking,
+    thinking: unbound?.thinking ?? thinking,
     output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
     ...encodeSettings(call, traits, thinks, notes),
     context_management: compaction && encodeCompaction(compaction),
@@ -114,6 +117,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
     notes: notes.list,
     reading: { ...names, ...reading },
     ...(betas.length === 0 ? {} : { options: { betas } satisfies MessagesOptions }),
+    ...(unbound === undefined ? {} : { headers: unbound.headers }),
   };
 }
 
