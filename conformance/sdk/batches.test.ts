@@ -165,6 +165,7 @@ describe("choices 12: batches in Anthropic's form", () => {
       requests: [request("a", "alpha words"), request("b", "beta words"), request("c", "x", "no/such")],
     });
     expect(made).toMatchObject({ type: "message_batch", processing_status: "in_progress" });
+    expect(made.request_counts).toEqual({ processing: 3, succeeded: 0, errored: 0, canceled: 0, expired: 0 });
     const batch = await eventually("the end of the batch", async () => {
       const shown = await anthropic.messages.batches.retrieve(made.id);
       return shown.processing_status === "ended" ? shown : undefined;

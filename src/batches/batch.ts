@@ -34,6 +34,8 @@ export interface EndedBatch {
 export interface BatchMetadata {
   /** The random part of the id of the input file. Absent if the lines were in the request. */
   inputId?: string | undefined;
+  /** How many requests it has, if they came with it. Until its lines exist, they are all open. */
+  requests?: number | undefined;
   /** As the client wrote it. */
   window: string;
   /** What the client wants to keep with it. */

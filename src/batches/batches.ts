@@ -31,7 +31,8 @@ interface BatchesOptions extends Sources {
 }
 
 /** What a client says about a batch. */
-export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "name" | "window" | "headers"> {
+export interface NewBatch
+  extends Pick<BatchMetadata, "inputId" | "requests" | "client" | "name" | "window" | "headers"> {
   form: string;
   endpoint: string;
   windowMs: number;
@@ -59,7 +60,7 @@ export class Batches {
   /** The batch shares the blobs of its input file, which may be deleted before it is done. */
   async create(owner: ObjectOwner, batch: NewBatch): Promise<Batch> {
     const { storage, clock, random, limits } = this.#options;
-    const { form, endpoint, windowMs, inputId, client, name, window, headers } = batch;
+    const { form, endpoint, windowMs, inputId, requests, client, name, window, headers } = batch;
     const createdAtMs = Math.floor(clock.wallMs());
     const terms: BatchTerms = {
       id: newIdOf(owner, "batch", random),
@@ -69,6 +70,7 @@ export class Batches {
     };
     const metadata: BatchMetadata = withoutAbsent({
       inputId,
+      requests,
       client,
       name,
       window,
@@ -202,6 +204,7 @@ function batchOf(
   const metadata = object.metadata as unknown as BatchMetadata;
   const { id, project, keyId, share, state, createdAtMs } = object;
   const owned = { project, keyId, share };
+  const { requests } = metadata;
   return {
     ...metadata,
     ...owned,
@@ -212,7 +215,7 @@ function batchOf(
     createdAtMs,
     deadlineAtMs,
     provider,
-    counts,
+    counts: state === "validating" && requests !== undefined ? { ...counts, total: requests, open: requests } : counts,
   };
 }
 

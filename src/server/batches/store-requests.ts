@@ -9,19 +9,32 @@ import { wrongField } from "../wrong-field.ts";
 
 const MAX_REQUESTS = 100_000;
 
+interface StoredRequests {
+  blob: ObjectBlob;
+  requests: number;
+}
+
 /**
  * Stores the requests of a batch, one a line, while they arrive: they are never in memory together. This protocol has no state for
  * a batch that failed as a whole, so what would make it fail is refused at once.
  */
-export async function storeRequests(request: Request, project: string, gateway: Gateway): Promise<ObjectBlob> {
+export async function storeRequests(request: Request, project: string, gateway: Gateway): Promise<StoredRequests> {
   const { uploads, snapshot } = gateway;
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw new GatewayError("unsupported_media_type", "The Content-Type must be application/json.");
   }
-  const write = (body: AsyncIterable<Uint8Array>) => uploads.write(project, linesOf(body, snapshot));
+  let requests = 0;
+  const counted = async function* (body: AsyncIterable<Uint8Array>) {
+    for await (const line of linesOf(body, snapshot)) {
+      requests += 1;
+      yield line;
+    }
+  };
+  const write = (body: AsyncIterable<Uint8Array>) => uploads.write(project, counted(body));
   try {
-    return await readArriving(request, uploads.limits.maxFileBytes, write, gateway);
+    const blob = await readArriving(request, uploads.limits.maxFileBytes, write, gateway);
+    return { blob, requests };
   } catch (refusal) {
     if (!(refusal instanceof GatewayError)) throw refusal;
     const { kind, message, path } = refusal;

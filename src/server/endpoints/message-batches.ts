@@ -32,10 +32,10 @@ export const createMessageBatch: ClientEndpoint = {
   answers: [json(BatchAnswer, "The batch.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
     const headers = keptHeaders(incomingOf(routed), principal, OF_BATCH, gateway);
-    const blob = await storeRequests(routed.request, principal.project, gateway);
+    const { blob, requests } = await storeRequests(routed.request, principal.project, gateway);
     try {
       const own = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS };
-      const terms = { ...own, blobs: [blob], headers };
+      const terms = { ...own, blobs: [blob], requests, headers };
       const batch = await gateway.batches.create(ownerOf(principal, routed), terms);
       return Response.json(encode(batch, gateway.publicUrl()));
     } catch (thrown) {
