@@ -38,8 +38,8 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "forgotten reservation: a call keeps its key's money",
-    file: "src/access/entries/entry.ts",
-    was: "    meter.reserved -= this.#reservedNanoUsd;\n",
+    file: "src/access/entries/holds.ts",
+    was: "  account.meter.reserved -= reservedFor(use);\n",
     becomes: "",
   },
   {
