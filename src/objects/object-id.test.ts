@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { system } from "../base/system.ts";
-import { newObjectRandom, objectId, parseObjectId } from "./object-id.ts";
+import { batchIdFor, newObjectRandom, objectId, parseObjectId } from "./object-id.ts";
 
 const RANDOM = "AbCdEfGhIjKlMnOpQrStU1";
 
@@ -70,4 +70,15 @@ test("bytes that would make some letters more likely are discarded", () => {
   let at = 0;
   const random = { id: () => "", bytes: (length: number) => Uint8Array.from({ length }, () => bytes[at++ % 7] ?? 0) };
   expect(newObjectRandom(random)).toMatch(/^(?:0z0z)+0z$/);
+});
+
+test("a batch is named as its client knows it, whatever form its id is kept in", () => {
+  const kept = objectId("batch", "chat", RANDOM);
+  expect(["messages", "genai", "chat", "responses"].map((client) => batchIdFor(kept, client))).toEqual([
+    `msgbatch_${RANDOM}`,
+    `batches/${RANDOM}`,
+    kept,
+    kept,
+  ]);
+  expect(batchIdFor("something else", "messages")).toBe("something else");
 });

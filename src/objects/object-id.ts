@@ -52,6 +52,13 @@ export const objectId = <Kind extends ObjectKind>(
 /** The id of an object in one of its forms, for operators. */
 export const anyForm = (kind: ObjectKind, random: string): string => `${Object.values(FORMS[kind])[0]}${random}`;
 
+/** The id of a batch in any form, as clients of a protocol know it. */
+export function batchIdFor(written: string, client: string): string {
+  const random = parseObjectId(written)?.random;
+  const forms: Readonly<Record<string, string>> = FORMS.batch;
+  return random === undefined ? written : `${forms[client] ?? FORMS.batch.chat}${random}`;
+}
+
 /** Undefined for strings that cannot be an id of this gateway. */
 export function parseObjectId(written: string): ParsedObjectId | undefined {
   const { prefix = "", random = "" } = ID.exec(written)?.groups ?? {};

@@ -2,6 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { findReceipt } from "../../ledger/queries.ts";
 import { receiptView } from "../../ledger/receipt-view.ts";
+import { batchIdFor } from "../../objects/object-id.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { countedCaller } from "../counted-caller.ts";
@@ -23,7 +24,9 @@ const show: Handler = async (routed, { gateway, storage }) => {
   const receipt = await find(id, principal.project, gateway.ledger, storage);
   if (!receipt)
     throw new GatewayError("not_found", `There is no receipt "${id.slice(0, 80)}".`, { code: "receipt_not_found" });
-  return Response.json(receiptView(receipt));
+  const view = receiptView(receipt);
+  const batch = view.batch && { ...view.batch, id: batchIdFor(view.batch.id, view.dialect.client) };
+  return Response.json({ ...view, batch });
 };
 
 /** A row is in the store before it leaves a queue or a journal. */
