@@ -24,9 +24,9 @@ const show: Handler = async (routed, { gateway, storage }) => {
   const receipt = await find(id, principal.project, gateway.ledger, storage);
   if (!receipt)
     throw new GatewayError("not_found", `There is no receipt "${id.slice(0, 80)}".`, { code: "receipt_not_found" });
-  const view = receiptView(receipt);
-  const batch = view.batch && { ...view.batch, id: batchIdFor(view.batch.id, view.dialect.client) };
-  return Response.json({ ...view, batch });
+  const { batch, clientDialect } = receipt;
+  const named = batch && { ...receipt, batch: { ...batch, id: batchIdFor(batch.id, clientDialect) } };
+  return Response.json(receiptView(named ?? receipt));
 };
 
 /** A row is in the store before it leaves a queue or a journal. */
