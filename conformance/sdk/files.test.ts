@@ -150,6 +150,27 @@ describe("choices 12: uploads in parts", () => {
     await openai.files.delete(id);
   });
 
+  test("the MD5 that a client expects of a file is checked", async () => {
+    const content = "first second";
+    const upload = async (md5: string) => {
+      const { id } = await openai.uploads.create({
+        bytes: content.length,
+        filename: "a.txt",
+        mime_type: "text/plain",
+        purpose: "user_data",
+      });
+      const parts = [];
+      for (const text of ["first ", "second"])
+        parts.push(await openai.uploads.parts.create(id, { data: new File([text], "part") }));
+      return openai.uploads.complete(id, { part_ids: parts.map((part) => part.id), md5 });
+    };
+    const right = new Bun.CryptoHasher("md5").update(content).digest("hex");
+    const { status, file } = await upload(right);
+    expect(status).toBe("completed");
+    await openai.files.delete(file?.id ?? "");
+    await expect(upload("0".repeat(32))).rejects.toThrow(`that of the parts is ${right}`);
+  });
+
   test("a missing part, a foreign part and too many bytes are refused; a cancelled upload takes no more", async () => {
     const form = { filename: "data.bin", mime_type: "text/plain", purpose: "user_data" } as const;
     const upload = await openai.uploads.create({ ...form, bytes: 10 });

@@ -65,6 +65,17 @@ export class ObjectContent {
     return others.length === 0 ? opened.stream : streamOf(joined(opened.stream, others, store));
   }
 
+  /** The MD5 of these blobs in their order. Undefined if one has just been removed. */
+  async md5Of(blobs: readonly Pick<ObjectBlob, "blob" | "size">[]): Promise<string | undefined> {
+    const hash = new Bun.CryptoHasher("md5");
+    for (const { blob, size } of blobs) {
+      const opened = size === 0 ? undefined : await this.#options.store.open(blob, { start: 0, end: size });
+      if (opened === undefined && size > 0) return undefined;
+      for await (const chunk of opened?.stream ?? []) hash.update(chunk);
+    }
+    return hash.digest("hex");
+  }
+
   /** Removes blobs that no object has any more. A batch shares the blobs of its input file. */
   async remove(blobs: readonly Pick<ObjectBlob, "blob">[]): Promise<void> {
     const { storage, store } = this.#options;

@@ -118,8 +118,8 @@ export class PartialUploads {
     return { id: `part_${written.blob.slice("file_".length)}`, createdAtMs: Math.floor(clock.wallMs()) };
   }
 
-  /** Makes a file of these parts, or of all in the order of their arrival. */
-  async complete({ id }: PartialUpload, parts?: readonly string[]): Promise<UploadedFile> {
+  /** Makes a file of these parts, or of all in the order of their arrival. `md5`: what the client expects of it. */
+  async complete({ id }: PartialUpload, parts?: readonly string[], md5?: string): Promise<UploadedFile> {
     const { storage, content, limits, clock, random } = this.#options;
     const object = await this.#pending(id);
     const { announced, name, mimeType, purpose, expiresAfterMs = limits.retentionMs } = uploadOf(object);
@@ -129,6 +129,11 @@ export class PartialUploads {
     const size = order.reduce((sum, blob) => sum + (sizes.get(blob) ?? 0), 0);
     if (size !== announced) {
       throw wrongParts(`The parts have ${size} bytes together; the upload was created with ${announced}.`);
+    }
+    const made = md5 && (await content.md5Of(order.map((blob) => ({ blob, size: sizes.get(blob) ?? 0 }))));
+    if (md5 && made !== md5.toLowerCase()) {
+      const message = `md5 is ${md5.slice(0, 40)}; that of the parts is ${made}. Upload the file again.`;
+      throw new GatewayError("invalid_request", message, { path: "md5" });
     }
     const createdAtMs = Math.floor(clock.wallMs());
     const file: StoredObject = withoutAbsent({

@@ -88,14 +88,22 @@ export const completeUpload: ClientEndpoint = {
   summary: "Make a file of the parts of an upload",
   dialect: "chat",
   parameters: ["upload-id"],
-  request: Type.Object({ part_ids: Type.Array(Type.String()) }, { title: "CompleteUploadRequest" }),
+  request: Type.Object(
+    {
+      part_ids: Type.Array(Type.String()),
+      md5: Type.Optional(Type.String({ description: "Of the file, in hexadecimal digits. Another file is refused." })),
+    },
+    { title: "CompleteUploadRequest" },
+  ),
   answers: [json(UploadAnswer, "The upload with its file.")],
   handle: withUpload(async (upload, { request, dialect }, { gateway }, principal) => {
-    const { part_ids: parts } = await readSmallBody(request, MAX_BODY_BYTES, principal, gateway);
+    const body = await readSmallBody(request, MAX_BODY_BYTES, principal, gateway);
+    const { part_ids: parts, md5 = null } = body;
     const isList = (value: unknown): value is string[] =>
       Array.isArray(value) && value.every((part) => typeof part === "string");
     if (!isList(parts)) throw wrongField("part_ids", "must be an array of part ids");
-    const stored = await gateway.partialUploads.complete(upload, parts);
+    if (md5 !== null && typeof md5 !== "string") throw wrongField("md5", "must be a string of hexadecimal digits");
+    const stored = await gateway.partialUploads.complete(upload, parts, md5 ?? undefined);
     const file = fileFormOf(dialect).entry(stored, gateway.publicUrl());
     return Response.json({ ...encode({ ...upload, state: "completed" }), file });
   }),
