@@ -21,7 +21,7 @@ import { runProgram, TRIVIUM } from "./support/program.ts";
 const RECEIPTS = 11_500;
 const CREATED_MS = Date.UTC(2026, 2, 3);
 /** Tables that only describe the database or the processes running on it. */
-const OWN = ["migrations", "instances", "rolled_up", "questions", "question_answers"];
+const OWN = ["migrations", "instances", "instance_days", "rolled_up", "questions", "question_answers"];
 const receiptAt = (index: number) =>
   sampleReceipt({
     id: `rcp_${timePrefix(CREATED_MS + index * 60_000)}${index}`,
