@@ -40,6 +40,8 @@ async function startGateway(): Promise<void> {
     data_dir: join(folder, "data"),
     simulator: false,
     providers: { openai: { kind: "openai", base_url: host.url, api_key: "upstream-secret" } },
+    // An offer of one's own does not end with the vendor's.
+    models: [{ id: "openai/sora-2", offers: [{ provider: "openai", model: "sora-2" }] }],
     keys: [{ name: "tests", key: TEST_KEY }],
   };
   writeFileSync(file, JSON.stringify(sections));

@@ -65,11 +65,11 @@ describe("providers 1.7: the compatible hosts", () => {
       "http://127.0.0.1:11434/v1/responses",
       "http://127.0.0.1:8000/v1/responses",
     ]);
-    expect(providerOf("vllm", { baseUrl: "http://gpu:8000/v1" }).dialects).toEqual(["chat", "responses"]);
-    const elsewhere = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", home: false });
+    expect(providerOf("vllm", { baseUrl: "http://gpu:8000/v1", home: true }).dialects).toEqual(["chat", "responses"]);
+    const elsewhere = providerOf("vllm", { baseUrl: "http://gpu:8000/v1" });
     expect(elsewhere.dialects).toEqual(["chat"]);
     expect(elsewhere.dialectsFor("m", "responses")).toEqual(["responses"]);
-    const named = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", home: false, dialects: ["responses", "chat"] });
+    const named = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", dialects: ["responses", "chat"] });
     expect(named.dialectsFor("m")).toEqual(["responses", "chat"]);
     const narrowed = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", dialects: ["chat"] });
     expect(narrowed.dialectsFor("m", "responses")).toEqual([]);

@@ -74,9 +74,10 @@ describe("targets of conversations", () => {
     expect(at("openai", "http://models.example/openai/v1", false)).toBe(false);
     expect(at("openai", "http://[::1]:4000/v1")).toBe(false);
     expect(at("openai", "http://localhost:4000/v1", true)).toBe(true);
-    expect(createProvider({ name: "own", kind: "vllm", baseUrl: "http://127.0.0.1:8000/v1" }, system).atHome).toBe(
-      true,
-    );
+    // Of a server of one's own, nobody knows the version.
+    const own = { name: "own", kind: "vllm", baseUrl: "http://models.example/v1" };
+    expect(createProvider(own, system).atHome).toBe(false);
+    expect(createProvider({ ...own, home: true }, system).atHome).toBe(true);
     expect(at("openai-compatible", "https://models.example/v1")).toBe(false);
   });
 
