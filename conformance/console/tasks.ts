@@ -78,17 +78,17 @@ export function countClicks(visit: () => Visit): void {
       const users = page.getByRole("region", { name: "Who uses it" });
       await users.getByRole("link", { name: "checkout assistant" }).waitFor();
       expect(await clicks()).toBe(1);
-      // The chart as a table: the seeded provider has been slow for five hours.
+      // The chart as a table: the seeded provider has been slow for five hours. An hour has a call or two, whose times are drawn.
       await page.getByRole("button", { name: "Show First content as a table" }).click();
       const medians = await page
         .getByRole("region", { name: "First content" })
         .locator("tbody tr td:nth-child(2)")
         .allTextContents();
       const ms = medians.map((text) => Number.parseFloat(text) * (text.endsWith(" ms") ? 1 : 1_000));
-      const [before, now] = [ms.slice(0, -6), ms.slice(-3)];
+      const [before, now] = [ms.slice(0, -6), ms.slice(-5)];
       const usual = (values: number[]) =>
         values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
-      expect(usual(now.filter(Number.isFinite))).toBeGreaterThan(2 * usual(before.filter(Number.isFinite)));
+      expect(usual(now.filter(Number.isFinite))).toBeGreaterThan(1.5 * usual(before.filter(Number.isFinite)));
     });
 
     test("cap one end user at $5 a day: four clicks", async () => {
