@@ -115,7 +115,7 @@ describe.skipIf(!found)("decision 0120: logging in at a certified provider, in a
     await page.waitForSelector("nav[aria-label=Pages]");
     aheadMs = 12 * HOUR_MS + 1_000;
     // It reads its figures again by itself.
-    await page.waitForSelector("input[name=secret]");
+    await page.waitForSelector("input[name=secret]", { timeout: 100_000 });
     await context.close();
   }, 120_000);
 
