@@ -373,7 +373,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     protocol: "messages",
     reason: NATIVE,
     names: {
-      parameter: ["block_binding", "continue", "diagnostics", "task_budget", "transformations"],
+      parameter: ["continue", "diagnostics", "task_budget", "transformations"],
       answer: ["estimated_tokens", "input_transformations"],
     },
   },
