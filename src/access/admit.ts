@@ -2,10 +2,16 @@ import { Account, type Share } from "./account.ts";
 import { type Bound, boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { DoneEntry } from "./entries/done-entry.ts";
-import { type CallEstimate, type Clocks, type Entry, type KeyBounds, OpenEntry } from "./entries/entry.ts";
+import {
+  type CallEstimate,
+  type Clocks,
+  type Entry,
+  type KeyBounds,
+  OpenEntry,
+  PreparedEntry,
+} from "./entries/entry.ts";
 import { AS_REQUEST, type Counted } from "./entries/holds.ts";
 import { LimitedEntry } from "./entries/limited-entry.ts";
-import { PreparedEntry } from "./entries/prepared-entry.ts";
 import type { TokensAndCost } from "./entries/use-at-offers.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";

@@ -150,8 +150,8 @@ export const hasAddress = ({ required }: ProviderDeclaration["fields"]): boolean
 
 /**
  * The kind says what a host is: the vendor's regional addresses and a company's proxy in front of it are the vendor's. What
- * listens on this machine stands in for it, unless the configuration says otherwise. So does a server of one's own elsewhere, whose version
- * nobody knows.
+ * listens on this machine stands in for it, unless the configuration says otherwise. So does a self-hosted server elsewhere, whose version
+ * is unknown.
  */
 function isHome({ baseUrl, home }: ProviderSettings, { fields, tracesCalls }: ProviderDeclaration): boolean {
   if (baseUrl === undefined) return true;

@@ -130,17 +130,14 @@ export abstract class UnlimitedEntry implements Entry, Admission {
   }
 }
 
-/** Of a key that no level limits. */
-export class OpenEntry extends UnlimitedEntry {
+/** Of a request that is prepared and not sent. The scopes of its key apply, its limits do not. */
+export class PreparedEntry extends UnlimitedEntry {
   readonly #principal: Principal;
-  readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
-  #released = false;
 
-  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks) {
+  constructor(principal: Principal, clocks: Clocks) {
     super();
     this.#principal = principal;
-    this.#keyBounds = keyBounds;
     this.#clocks = clocks;
   }
 
@@ -151,11 +148,24 @@ export class OpenEntry extends UnlimitedEntry {
     return this;
   }
 
+  release(_actual: ActualUse): void {}
+}
+
+/** Of a key that no level limits. */
+export class OpenEntry extends PreparedEntry {
+  readonly #keyBounds: KeyBounds;
+  #released = false;
+
+  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks) {
+    super(principal, clocks);
+    this.#keyBounds = keyBounds;
+  }
+
   override extend(): this {
     return this;
   }
 
-  release(actual: ActualUse): void {
+  override release(actual: ActualUse): void {
     if (this.#released) return;
     this.#released = true;
     const { costNanoUsd, counted = NOT_COUNTED } = actual;

@@ -107,7 +107,7 @@ function changeModel(
     change(field, entry[field], after);
   }
   for (const [name, after] of Object.entries(listed.pricings ?? {}) as [AnyPriceName, PriceItem[]][]) {
-    // A list has no later prices: it is compared with what holds on its day, and leaves those as they are.
+    // A list has no later prices: it is compared with the prices in force on its day, and leaves later ones as they are.
     const stated = entry.pricings[name];
     const before = stated && itemsAt(stated, asOfMs);
     const later = stated?.filter(({ from }) => from !== undefined && !hasCome(from, asOfMs)) ?? [];

@@ -24,7 +24,7 @@ export interface AskedItem {
   readonly prompt: Pick<Usage, "input" | "audioInput">;
   /** The longest possible answer, in tokens. */
   readonly mostOutput: number;
-  /** What it may use: the dearest is reserved. */
+  /** What it may use. The most expensive is reserved. */
   readonly uses: readonly Usage[];
   /** Absent: a turn. */
   readonly work?: AskedWork;
